@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,24 +26,22 @@ TWO = lively("a", ("Mara", "Theo"), 1) + lively("b", ("Mara", "Ines"), 2, wide=F
 
 def test_differences_are_those_of_the_facets() -> None:
     labels = table(TWO)
+    found: Any
     (found,) = consistency(labels)
     assert (found.speaker, found.chats) == ("Mara", ("a", "b"))
-    everyone = speakers(labels)
+    everyone: Any = speakers(labels)
     first, second = (who for who in everyone if who.speaker == "Mara")
     parts = []
     for place, (facet, each) in enumerate(found.items()):
         one, other = first[facet.name].value, second[facet.name].value
-        assert one is not None and other is not None
         values = [value for who in everyone if (value := who[facet.name].value) is not None]
         assert each.value == pytest.approx(abs(one - other))
         assert each.n == first[facet.name].n + second[facet.name].n
-        assert each.low is not None and each.high is not None
         assert 0 <= each.low <= abs(one - other) + 1e-9 <= each.high + 2e-9
         parts.append(abs(one - other) / (max(values) - min(values)))
         assert found.scaled[place] == pytest.approx(parts[-1])
     assert found.overall.value == pytest.approx(sum(parts) / len(parts))
     assert found.overall.n == len(FACETS)
-    assert found.overall.low is not None and found.overall.high is not None
     assert found.overall.low < sum(parts) / len(parts) < found.overall.high
     # A person with many emotions here and three there differs for certain in that.
     assert (found["emotion_diversity"].low or 0) > 0.5

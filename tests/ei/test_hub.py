@@ -6,7 +6,6 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,8 @@ from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_fra
 from realtalk.errors import MissingExtraError
 from refusals import refused
 from text_tables import cases
-from tiny_models import roberta_tokenizer
+from tiny_models import needs_torch, roberta_tokenizer
 
-needs_torch = pytest.mark.skipif(
-    find_spec("torch") is None or find_spec("transformers") is None,
-    reason="torch and transformers are not installed (the extra 'train')",
-)
 TEXTS = (
     "we missed the last ferry and slept on the pier",
     "ha",

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from judge_server import Call, JudgeServer, Reply, Rule
-from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.chat import Corpus
 from realtalk.ei.judge import PAPER_MEASURES, JudgeLabeller
 from realtalk.ei.labels import (
     EMOTIONS,
@@ -29,6 +29,8 @@ from realtalk.ei.labels import (
     turn_inputs,
 )
 from refusals import refused
+from short_chats import chat_of, said
+from text_tables import cases
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 MODEL = "openai-api/local/tiny"
@@ -78,14 +80,12 @@ def test_every_measure_is_filled(tmp_path: Path) -> None:
     assert steps == [(n, 18) for n in range(1, 19)]
     assert len(server.calls) == 18
     assert {call.body["temperature"] for call in server.calls} == {0}
+    label: Any
     for label in labels:
         assert not label.unscored
         assert label.emotion in EMOTIONS
         assert label.sentiment in SENTIMENTS
-        assert label.intimacy is not None
-        assert label.emotional_reaction is not None
-        assert label.interpretation is not None
-        assert label.exploration is not None
+        assert 0 <= label.intimacy <= 1
         total = label.emotional_reaction + label.interpretation + label.exploration
         assert label.empathy == total
     frame = label_frame(turns(3), labels, labeller)
@@ -117,27 +117,19 @@ def test_a_turn_without_words_is_not_sent(tmp_path: Path) -> None:
 
 
 def test_no_request_holds_what_comes_later(tmp_path: Path) -> None:
-    said = [[f"s{s}word{n}x" for n in range(5)] for s in range(2)]
-    sessions = tuple(
-        Session(
-            number,
-            None,
-            tuple(
-                Message(f"D{number}:{n}", ("Mara", "Tom")[n % 2], None, text)
-                for n, text in enumerate(words)
-            ),
-        )
-        for number, words in enumerate(said, 1)
+    told = [[f"s{s}word{n}x" for n in range(5)] for s in range(2)]
+    sessions = (
+        said(number, None, *(f"{('Mara', 'Tom')[n % 2]}: {word}" for n, word in enumerate(words)))
+        for number, words in enumerate(told, 1)
     )
-    chat = Chat("Chat_A", ("Mara", "Tom"), sessions)
-    inputs = turn_inputs(Corpus("made up", "test", (chat,)))
+    inputs = turn_inputs(Corpus("made up", "test", (chat_of(*sessions),)))
     with JudgeServer(truth) as server:
         judge(server, tmp_path).label(inputs)
     assert len(server.calls) == 30
     for call in server.calls:
-        session = next(words for words in said if call.turn in words)
+        session = next(words for words in told if call.turn in words)
         so_far = session[: session.index(call.turn) + 1]
-        shown = {word for words in said for word in words if word in call.prompt}
+        shown = {word for words in told for word in words if word in call.prompt}
         assert shown == set(so_far)
         assert call.prompt.count(call.turn) == 1
 
@@ -156,32 +148,21 @@ def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
     assert first == second
 
 
-def test_what_failed_is_asked_again_in_the_next_run(tmp_path: Path) -> None:
-    with JudgeServer(lambda _: Reply(status=400)) as server:
-        labeller = judge(server, tmp_path)
-        assert reasons(labeller.label(turns(2))) == {"provider error (400)"}
-        server.rule = truth
-        assert not reasons(labeller.label(turns(2)))
-
-
-@pytest.mark.parametrize(
-    ("rule", "reason", "calls"),
-    [
-        (lambda _: Reply(status=400), "provider error (400)", 3),
-        (lambda _: '{"emotional_reaction": 1, "interp', "malformed answer", 9),
-        (lambda _: "The answer is True, I believe.", "malformed answer", 9),
-        (lambda _: "I'm sorry, but I can't judge this.", "refused", 3),
-        (lambda _: "", "empty answer", 9),
-    ],
-)
+@cases("""
+    text                                | status | reason               | calls
+    ""                                  | 400    | provider error (400) | 3
+    {"emotional_reaction": 1, "interp   | 200    | malformed answer     | 9
+    The answer is True, I believe.      | 200    | malformed answer     | 9
+    I'm sorry, but I can't judge this.  | 200    | refused              | 3
+    ""                                  | 200    | empty answer         | 9
+""")
 def test_what_goes_wrong_is_unscored_with_its_reason(
-    rule: Rule, reason: str, calls: int, tmp_path: Path
+    text: str, status: int, reason: str, calls: int, tmp_path: Path
 ) -> None:
-    with JudgeServer(rule) as server:
+    with JudgeServer(lambda _: Reply(text, status)) as server:
         (label,) = judge(server, tmp_path).label(turns(1))
-    assert {name: label.unscored[name] for name in PAPER_MEASURES} == dict.fromkeys(
-        PAPER_MEASURES, reason
-    )
+    found = {name: label.unscored[name] for name in PAPER_MEASURES}
+    assert found == dict.fromkeys(PAPER_MEASURES, reason)
     assert (label.reflective, label.grounding, label.empathy) == (None, None, None)
     assert len(server.calls) == calls
 

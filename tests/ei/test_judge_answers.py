@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
-from realtalk.ei.judge import FORMS, Values, read_answer, unreadable
-from realtalk.ei.labels import MEASURES
+from realtalk.ei.judge import Values, read_answer, unreadable
 from text_tables import cases
 
 SCORES = {"emotional_reaction": 2, "interpretation": 1, "exploration": 0}
@@ -29,8 +26,28 @@ def written(said: Any) -> str:
     intimacy   | 0.25        | {"intimacy": 0.25}
     intimacy   | .5          | {"intimacy": 0.5}
     intimacy   | 1.0         | {"intimacy": 1.0}
+    reflective | ""          | null
+    reflective | True or False | null
+    reflective | True, because the speaker reflects | null
+    grounding  | 1           | null
+    sentiment  | mixed       | null
+    emotion    | happiness   | null
+    intimacy   | 1.5         | null
+    intimacy   | -0.2        | null
+    intimacy   | "5e-1"      | null
+    intimacy   | about 0.5   | null
+    empathy    | {"emotional_reaction": 2, "interpretation": 1, "explor | null
+    empathy    | Here: {"emotional_reaction": 2, "interpretation": 1, "exploration": 0} | null
+    empathy    | {"emotional_reaction": 3, "interpretation": 1, "exploration": 0} | null
+    empathy    | {"emotional_reaction": true, "interpretation": 1, "exploration": 0} | null
+    empathy    | {"emotional_reaction": 2.0, "interpretation": 1, "exploration": 0} | null
+    empathy    | {"emotional_reaction": "2", "interpretation": 1, "exploration": 0} | null
+    empathy    | {"emotional_reaction": [2], "interpretation": 1, "exploration": 0} | null
+    empathy    | {"emotional_reaction": 2, "interpretation": 1, "other": 0} | null
+    empathy | {"emotional_reaction": 2, "interpretation": 1, "exploration": 0, "overall": 3} | null
+    empathy    | [2, 1, 0]   | null
 """)
-def test_answers(measure: str, text: Any, value: Values) -> None:
+def test_answers(measure: str, text: Any, value: Values | None) -> None:
     assert read_answer(measure, written(text)) == value
 
 
@@ -40,43 +57,18 @@ def test_empathy() -> None:
         assert read_answer("empathy", text) == SCORES | levels | {"empathy": 3.0}
 
 
-@cases("""
-    measure    | text
-    reflective | ""
-    reflective | True or False
-    reflective | True, because the speaker reflects
-    grounding  | 1
-    sentiment  | mixed
-    emotion    | happiness
-    intimacy   | 1.5
-    intimacy   | -0.2
-    intimacy   | "5e-1"
-    intimacy   | about 0.5
-    empathy    | {"emotional_reaction": 2, "interpretation": 1, "explor
-    empathy    | Here: {"emotional_reaction": 2, "interpretation": 1, "exploration": 0}
-    empathy    | {"emotional_reaction": 3, "interpretation": 1, "exploration": 0}
-    empathy    | {"emotional_reaction": true, "interpretation": 1, "exploration": 0}
-    empathy    | {"emotional_reaction": 2.0, "interpretation": 1, "exploration": 0}
-    empathy    | {"emotional_reaction": "2", "interpretation": 1, "exploration": 0}
-    empathy    | {"emotional_reaction": [2], "interpretation": 1, "exploration": 0}
-    empathy    | {"emotional_reaction": 2, "interpretation": 1, "other": 0}
-    empathy    | {"emotional_reaction": 2, "interpretation": 1, "exploration": 0, "overall": 3}
-    empathy    | [2, 1, 0]
-""")
-def test_no_answers(measure: str, text: Any) -> None:
-    assert read_answer(measure, written(text)) is None
+def test_a_nest_without_end_is_no_answer() -> None:
     assert read_answer("empathy", "[" * 100_000) is None
 
 
-def test_every_measure_has_a_form() -> None:
-    assert set(FORMS) == set(MEASURES)
-
-
-@pytest.mark.parametrize("text", ["I'm sorry, but no.", "I cannot help.", "I can’t judge that"])
-def test_refusals(text: str) -> None:
-    assert unreadable(text) == "refused"
-
-
-@pytest.mark.parametrize("text", ["True", "The writer is sorry.", "I think True"])
-def test_no_refusals(text: str) -> None:
-    assert unreadable(text) != "refused"
+@cases("""
+    text                 | refused
+    I'm sorry, but no.   | true
+    I cannot help.       | true
+    I can’t judge that   | true
+    True                 | false
+    The writer is sorry. | false
+    I think True         | false
+""")
+def test_a_refusal_is_told_from_what_cannot_be_read(text: str, refused: bool) -> None:
+    assert (unreadable(text) == "refused") is refused

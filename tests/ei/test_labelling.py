@@ -23,12 +23,12 @@ from realtalk.ei.label_files import KIND, is_labels, read_labels, store_labels
 from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import LABELS, NOT_ASKED, Label, TurnInput, turn_inputs
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.opening import open_reading
 from realtalk.pages.loading import LABELS as REPORTED
 from realtalk.web.turn_labels import TurnLabels
 from refusals import refused
+from samples import read_sample
 
-CORPUS = open_reading("sample").reading.corpus
+CORPUS = read_sample()
 
 
 class Counting:

@@ -9,16 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from facet_labels import label_settings, label_table
+from facet_labels import label_table
 from realtalk.ei.encoder_choice import encoder_for
-from realtalk.ei.label_files import (
-    labels_about,
-    read_labels,
-    store_labels,
-)
 from realtalk.ei.labels import (
     Label,
-    TurnInput,
     turn_inputs,
 )
 from realtalk.ei.languages import (
@@ -29,7 +23,7 @@ from realtalk.ei.languages import (
 )
 from realtalk.formats.opening import open_reading
 from realtalk.text.languages import turn_languages
-from text_tables import spoken
+from text_tables import cases, spoken
 
 OTHERS = dict(
     spoken("""
@@ -123,16 +117,14 @@ def test_english_is_english_however_it_is_written(kind: str) -> None:
     assert language_notes([told(lines)]) == []
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["jajaja", "", "🫠", "5"],
-        ["😀😀", "❤️", "👍🏽"],
-        ["hola", "que tal"],
-        ["https://example.org/una/pagina/muy/larga", "@mara"],
-        ["okay", "hahaha", "hmm", "lol"],
-    ],
-)
+@cases("""
+    lines
+    ["jajaja", "", "🫠", "5"]
+    ["😀😀", "❤️", "👍🏽"]
+    ["hola", "que tal"]
+    ["https://example.org/una/pagina/muy/larga", "@mara"]
+    ["okay", "hahaha", "hmm", "lol"]
+""")
 def test_too_little_tells_nothing(lines: list[str]) -> None:
     found = told(lines)
     assert found.total == 0 and found.english is None
@@ -170,23 +162,6 @@ def test_notes_are_few_and_fit_the_way_of_measuring() -> None:
     assert "the paper's classifiers learned English" in line
     assert "not known" in language_notes([Languages("c", "embedded", {})])[0]
     assert "hardly any" in language_notes([Languages("c", "embedded", {"es": 9, "und": 1})])[0]
-
-
-def spanish(count: int = 8) -> list[TurnInput]:
-    return [
-        TurnInput("c", 1, at, "ab"[at % 2], (f"m{at}",), None, OTHERS["es"], "")
-        for at in range(count)
-    ]
-
-
-def test_labels_are_stored_and_loaded_with_their_languages(tmp_path: Path) -> None:
-    frame = label_table(spanish(), [Label()] * 8)
-    settings = label_settings("c", "whatsapp", "paper", "embedded")
-    store_labels(frame, settings, tmp_path)
-    (found,) = chat_languages(read_labels(tmp_path))
-    assert found == Languages("c", "embedded", {"es": 8}, "1")
-    about = labels_about(tmp_path)
-    assert about is not None and about["protocol"] == "paper"
 
 
 def lines_of(path: Path, most: int) -> dict[str, list[str]]:

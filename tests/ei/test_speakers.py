@@ -28,8 +28,6 @@ from text_tables import records
 from tries import tries
 from work_done import lines_run
 
-BY_PLACE = Rules("by place", False, False, "kth")
-
 
 @pytest.mark.parametrize(
     "protocol",
@@ -37,18 +35,15 @@ BY_PLACE = Rules("by place", False, False, "kth")
         "turns",
         "paper",
         pytest.param("released", marks=pytest.mark.slow),
-        pytest.param(BY_PLACE, marks=pytest.mark.slow),
     ],
 )
-@settings(max_examples=tries(30), deadline=None)
+@settings(max_examples=tries(30))
 @given(labels=random_tables())
-def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
-    across = protocol in ("turns", "paper")
-    pairs = "answered" if across else "kth" if protocol is BY_PLACE else "directly"
-    over_turns = protocol == "paper"
+def test_formulas_twice(protocol: str, labels: pl.DataFrame) -> None:
+    released, over_turns = protocol == "released", protocol == "paper"
     for who in speakers(labels, protocol):
         rows = labels.filter(pl.col("chat") == who.chat).to_dicts()
-        for name, expected in plain_facets(rows, who.speaker, across, pairs, over_turns).items():
+        for name, expected in plain_facets(rows, who.speaker, released, over_turns).items():
             found = who[name]
             if expected is None:
                 assert found.value is None and found.unscored, name
@@ -57,13 +52,13 @@ def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
                 assert found.n > 1 or found.low is None
                 assert found.low is not None or found.n < 2 or FACETS[name].unit != "share"
                 if found.low is not None and found.high is not None:
-                    assert found.low <= found.high
+                    assert found.low - 1e-9 <= expected <= found.high + 1e-9
         own = [row for row in rows if row["speaker"] == who.speaker]
         for name in ("reflective_frequency", "emotion_diversity", "empathy", "intimacy_linear"):
             assert who[name].n + who[name].left_out == len(own) == who.turns
 
 
-@settings(max_examples=tries(30), deadline=None)
+@settings(max_examples=tries(30))
 @given(labels=random_tables())
 def test_the_exponential_is_a_least_squares_fit(labels: pl.DataFrame) -> None:
     for who in speakers(labels):
@@ -100,9 +95,11 @@ def test_pairs_by_their_place_in_a_session() -> None:
             2       | Mara    | fear
         """)
     )
-    mara, theo = speakers(labels, BY_PLACE)
+    mara, theo = speakers(labels, Rules("by place", False, False, "kth"))
     assert mara["emotion_stability"].value == pytest.approx(1 / 2)
     assert theo["emotion_stability"].unscored == "no session with two turns"
+    with refused("unknown-protocol"):
+        speakers(labels, "papr")
     # First with first: joy with joy, fear with fear; their second has no partner.
     assert (mara["emotion_alignment"].value, mara["emotion_alignment"].n) == (1.0, 2)
 
@@ -174,16 +171,6 @@ def test_speakers_know_what_they_write_in() -> None:
     assert "not known" in speakers_json([old])["languages"]["notes"][0]
 
 
-def test_own_rules() -> None:
-    labels = table(lively("c", ("Mara", "Theo"), 1))
-    mixed = speakers(labels, Rules("mixed", True, False, "answered"))[0]
-    paper, released = speakers(labels)[0], speakers(labels, "released")[0]
-    assert mixed["emotion_stability"].value == released["emotion_stability"].value
-    assert mixed["emotion_alignment"] == paper["emotion_alignment"]
-    with refused("unknown-protocol"):
-        speakers(labels, "papr")
-
-
 def test_what_cannot_be_computed_says_why() -> None:
     alone = speakers(table([{"emotion": "joy", "sentiment": None, "intimacy": 0.5}]))[0]
     reasons = {facet.name: found.unscored for facet, found in alone.items() if found.unscored}
@@ -207,22 +194,6 @@ def test_what_cannot_be_computed_says_why() -> None:
     assert silent["emotion_stability"].unscored == "no pair of turns has a scored emotion"
     assert silent["emotion_stability"].left_out == 1
     assert speakers(table([])) == ()
-
-
-def test_intervals_hold_the_value_and_narrow_with_n() -> None:
-    for turns in (30, 160):
-        for who in speakers(table(lively("c", ("Mara", "Theo"), 4, turns=turns))):
-            for facet, found in who.items():
-                assert found.value is not None
-                assert found.low is not None and found.high is not None, facet.name
-                assert found.low - 1e-9 <= found.value <= found.high + 1e-9, facet.name
-    few, many = (
-        speakers(table(lively("c", ("Mara", "Theo"), 4, turns=turns)))[0]["empathy"]
-        for turns in (40, 4000)
-    )
-    assert few.low is not None and few.high is not None
-    assert many.low is not None and many.high is not None
-    assert many.high - many.low < (few.high - few.low) / 5
 
 
 def test_an_interval_covers_what_it_estimates() -> None:

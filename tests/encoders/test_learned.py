@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.chat import Corpus
 from realtalk.ei.labelling import learned_lines
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.formats.opening import open_reading
+from short_chats import chat_of
 
 TEXTS = [
     f"the {number}th lighthouse keeper wrote to the harbour master again" for number in range(40)
@@ -88,7 +89,6 @@ def test_conversations_in_other_languages_are_known(data: Path) -> None:
         rows = [json.loads(line) for line in itertools.islice(stream, 4000)]
     texts = [row["text"] for row in rows if row["lang"] in ("fr", "id", "it")][:60]
     assert LearnedTexts.of("ei_multilingual").chat(texts) == "XPersona"
-    messages = tuple(Message(f"m{at}", "ab"[at % 2], None, text) for at, text in enumerate(texts))
-    chat = Chat("c", ("a", "b"), (Session(1, None, messages),))
+    chat = chat_of(*(f"{'ab'[at % 2]}: {text}" for at, text in enumerate(texts)))
     (line,) = learned_lines(Corpus("x", "csv", (chat,)))
-    assert line.startswith("c: in-sample, the encoder learned from XPersona")
+    assert line.startswith("Chat_1: in-sample, the encoder learned from XPersona")

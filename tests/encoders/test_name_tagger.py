@@ -88,13 +88,6 @@ def test_scores_follow_the_thresholds_and_pieces_make_words() -> None:
     assert spans(out, out, out, out, [0, 1, 0, 0, 0]) == []  # a mark is nobody
 
 
-def test_pieces_of_scripts_without_spaces_are_words() -> None:
-    decoder = SpanDecoder(["person"], {"person": [0.5, 0.9]})
-    rows = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], np.float32)
-    (found,) = read(decoder, "我小明来", [(0, 1), (1, 2), (2, 3), (3, 4)], rows)
-    assert (found.start, found.end) == (1, 3)
-
-
 def test_signs_that_touch_are_one_name_and_rare_words_need_more() -> None:
     plain = {"person": [0.5, 0.9]}
     rows = np.array([[0, 1, 0], [0.8, 0, 0.2]], np.float32)

@@ -19,8 +19,8 @@ from realtalk.ei.by_engine import WORK
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import chat_frames
 from realtalk.ei.labelling import labels_for
-from realtalk.formats.opening import open_reading
 from realtalk.formats.store import store
+from samples import read_sample
 
 BLOCK = 16
 
@@ -33,7 +33,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def talk(chats: int = 3) -> Corpus:
     """The first chats of the sample with fifteen turns or so each."""
-    found = open_reading("sample").reading.corpus.chats[:2]
+    found = read_sample().chats[:2]
     made = []
     for number in range(chats):
         chat = found[number % len(found)]

@@ -16,13 +16,13 @@ from realtalk.chat import Chat, Corpus
 from realtalk.engine.engines import Inline
 from realtalk.engine.jobs import Backend, JobReport
 from realtalk.errors import RealtalkError
-from realtalk.evals.provenance import content_hash
 from realtalk.files.progress import Progress, silent
 from realtalk.threads.by_engine import foreseen_texts
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Draw
 from realtalk.threads.vectors import VectorStore
 from refusals import refused
+from text_tables import cases
 
 FILES = ("run.json", "rows.jsonl", "rows.parquet")
 SEVERAL: Mapping[str, Any] = {"engine": rt.Engine("processes", workers=2)}
@@ -45,7 +45,9 @@ def chats() -> Corpus:
     """Six chats, of which a retriever finds something, and one with no question."""
     sample = rt.read("sample")
     named = [
-        replace(chat, id=f"{chat.id}-{number}") for number in range(3) for chat in sample.chats
+        replace(chat, id=f"{chat.id}-{number}", questions=chat.questions[:8])
+        for number in range(3)
+        for chat in sample.chats
     ]
     return replace(sample, chats=(*named, replace(named[0], id="quiet", questions=())))
 
@@ -107,16 +109,6 @@ def test_a_run_that_was_begun_without_an_engine_goes_on_with_one(
     assert split.rows == rt.Run.load(tmp_path / "whole").rows
 
 
-def test_a_chat_that_is_sent_is_the_chat_itself(chats: Corpus, tmp_path: Path) -> None:
-    from realtalk.formats.store import load
-    from realtalk.memory.by_engine import written_chats
-
-    for chat, path in zip(
-        chats.chats, written_chats(chats.chats, chats, tmp_path / "chats"), strict=True
-    ):
-        assert content_hash(load(path).corpus) == content_hash(replace(chats, chats=(chat,)))
-
-
 class Broken:
     """A memory that cannot take in one of the chats."""
 
@@ -138,18 +130,11 @@ def test_a_chat_that_fails_is_named(chats: Corpus, tmp_path: Path) -> None:
     assert not (tmp_path / "split" / ".chats").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        ({"memory": "notes", "settings": {"model": "openai/x"}}, "needs no language model"),
-        ({"memory": "recent", "judge": "openai/x"}, "a judge is a language model"),
-        (
-            {"memory": "recent", "engine": rt.Engine("proceses", workers=2)},
-            "did you mean 'processes'",
-        ),
-        ({"memory": "recent", "engine": rt.Engine("inline", workers=2)}, "has one worker"),
-    ],
-)
+@cases("""
+    options                                                  | line
+    {"memory": "notes", "settings": {"model": "openai/x"}}   | needs no language model
+    {"memory": "recent", "judge": "openai/x"}                | a judge is a language model
+""")
 def test_what_cannot_be_split_is_refused(options: dict[str, Any], line: str) -> None:
     with refused(line):
         rt.probe("sample", **{**SEVERAL, **options})
@@ -168,8 +153,6 @@ def test_a_cluster_needs_a_folder_that_it_sees(chats: Corpus) -> None:
 
 PREDICTIONS: dict[str, dict[str, Any]] = {
     "nearest": {"task": "impact", "setting": "p-conv,np-conv", "predictor": "nearest"},
-    "words": {"task": "next_text", "setting": "p-conv", "predictor": "nearest"},
-    "near": {"predictor": "mean", "setting": "p-nonconv", "history": "near"},
     "regression": {"task": "sentiment", "setting": "p-conv", "predictor": "regression"},
 }
 FEW: Mapping[str, Any] = {"limit": 10, "train_limit": 40}

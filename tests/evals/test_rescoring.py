@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 
 from persona_chats import ines, ines_choice, light_scorer
-from realtalk.chat import Corpus
 from realtalk.evals import running
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.opening import open_reading
 from realtalk.persona.benchmark import PersonaBenchmark, rescore_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
+from realtalk.threads.baselines import Majority
 from realtalk.threads.benchmark import ThreadTask, rescore_threads, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import PROTOCOLS, Case, Task, protocol, stored_protocol
+from realtalk.threads.values import PROTOCOLS, Case, protocol, stored_protocol
 from refusals import refused
+from samples import read_sample
 
 CORPUS = ines(4)
 
@@ -103,35 +103,26 @@ def test_runs_that_cannot_be_scored_again_are_refused(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "rows.jsonl").read_bytes() == kept
 
 
-class Echoing:
+POSTS = read_sample("sample-threads")
+
+
+class Echoing(Majority):
     """Says of every reply what stands before it."""
 
-    name, version = "echoing", "1"
-    tasks: tuple[Task, ...] = ("next_text",)
-    settings: Mapping[str, Any] = {}
-
-    def needs_scores(self, task: Task) -> bool:
-        return False
-
-    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None: ...
+    name = "echoing"
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Any]]:
         answers: list[Answer[Any]] = [Answer(case.conversation[-1].text) for case in shown]
         return [Answer(None, "timeout"), *answers[1:]]
 
 
-@pytest.fixture(scope="module")
-def posts() -> Corpus:
-    return open_reading("sample-threads").reading.corpus
-
-
-def test_texts_are_scored_again(posts: Corpus, tmp_path: Path, run: Any) -> None:
+def test_texts_are_scored_again(tmp_path: Path, run: Any) -> None:
     chosen = {"limit": 8, "train_limit": None, "seed": 5}
-    samples = make_samples(posts, "next_text", limit=8, seed=5)
+    samples = make_samples(POSTS, "next_text", limit=8, seed=5)
     task = ThreadTask(samples, ("p-conv", "np-conv"), chosen)
-    straight = run_threads(posts, task, Echoing(), tmp_path / "run")
+    straight = run_threads(POSTS, task, Echoing(), tmp_path / "run")
     rewrite(tmp_path / "run", "rows", {2: {"bleu": 99.0, "left_out": ["bleu: none"]}})
-    found = rescore_threads(tmp_path / "run", lambda: posts)
+    found = rescore_threads(tmp_path / "run", lambda: POSTS)
     assert (found.rows, found.missing) == (16, 0)
     assert found.changed == {"left_out": 1, "bleu": 1}
     assert Run.load(tmp_path / "run").rows == straight.rows
@@ -141,11 +132,9 @@ def test_texts_are_scored_again(posts: Corpus, tmp_path: Path, run: Any) -> None
     assert "changed: bleu in 1" in err and json.loads(told)["name"] == "echoing"
 
 
-def test_where_no_scores_are_stored_none_are_rescored(
-    posts: Corpus, tmp_path: Path, run: Any
-) -> None:
-    task = ThreadTask(make_samples(posts, "sentiment", limit=8), ("p-conv",))
-    run_threads(posts, task, make_predictor("majority"), tmp_path / "run")
+def test_where_no_scores_are_stored_none_are_rescored(tmp_path: Path, run: Any) -> None:
+    task = ThreadTask(make_samples(POSTS, "sentiment", limit=8), ("p-conv",))
+    run_threads(POSTS, task, make_predictor("majority"), tmp_path / "run")
     before = (tmp_path / "run" / "rows.jsonl").read_bytes()
     status, out, err = run("runs rescore run nowhere")  # the corpus is not read
     assert status == 0 and "nothing is stored to be rescored" in err and "accuracy" in out

@@ -10,15 +10,17 @@ import polars as pl
 import pytest
 
 from inspect_tasks import evaluated_task
-from realtalk.chat import Corpus
 from realtalk.cli.own import command
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.running import run
-from realtalk.formats.opening import open_reading
 from realtalk.pages.report import make_report
+from samples import read_sample
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+CORPUS = read_sample()
 
 
 def next_speaker() -> Any:
@@ -30,22 +32,17 @@ def next_speaker() -> Any:
     return module
 
 
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return open_reading("sample").reading.corpus
-
-
-def test_a_fourth_benchmark_is_one_short_file(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_fourth_benchmark_is_one_short_file(tmp_path: Path) -> None:
     assert (EXAMPLES / "next_speaker.py").read_text("utf-8").count("\n") < 150
     own = next_speaker()
     benchmark = own.NextSpeaker()
     runs = {
-        made.name: run(benchmark, corpus, made, tmp_path / made.name)
+        made.name: run(benchmark, CORPUS, made, tmp_path / made.name)
         for made in (own.SameAgain(), own.TakingTurns())
     }
     frame = pl.read_parquet(tmp_path / "same-again" / "rows.parquet")
     assert frame.schema == run_schema(benchmark.columns)
-    assert frame.height == sum(len(tuple(chat.messages)) - 10 for chat in corpus.chats)
+    assert frame.height == sum(len(tuple(chat.messages)) - 10 for chat in CORPUS.chats)
     same, turns = (made.variants[""].overall["accuracy"].value for made in runs.values())
     assert same is not None and turns is not None
     truth = [row["answer"] == row["speaker"] for row in runs["same-again"].rows]
@@ -56,7 +53,7 @@ def test_a_fourth_benchmark_is_one_short_file(corpus: Corpus, tmp_path: Path) ->
     assert failed["why"].unique().to_list() == ["wrong"] and len(failed) == 5
 
 
-def test_it_has_tables_a_page_and_a_command(corpus: Corpus, tmp_path: Path) -> None:
+def test_it_has_tables_a_page_and_a_command(tmp_path: Path) -> None:
     own = next_speaker()
     for name in ("same-again", "taking-turns"):
         arguments = ["run", "sample", "--solver", name, "--out", str(tmp_path / name)]
@@ -85,21 +82,7 @@ def test_it_is_an_inspect_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert plain.metrics["accuracy"].value == pytest.approx(right / 5)
 
 
-def test_without_a_folder_the_rows_are_the_same(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = next_speaker()
-    kept = run(own.NextSpeaker(), corpus, own.TakingTurns(), tmp_path / "kept")
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    monkeypatch.chdir(empty)
-    made = run(own.NextSpeaker(), corpus, own.TakingTurns())
-    assert made.folder is None and not list(empty.iterdir())
-    assert list(made.rows) == list(kept.rows)
-    assert list(Run.load(tmp_path / "kept").rows) == list(kept.rows)
-
-
-def test_a_solver_is_not_handed_the_truth(corpus: Corpus) -> None:
+def test_a_solver_is_not_handed_the_truth() -> None:
     own = next_speaker()
 
     class Nosy(own.TakingTurns):  # type: ignore[misc, name-defined]
@@ -107,4 +90,4 @@ def test_a_solver_is_not_handed_the_truth(corpus: Corpus) -> None:
             assert all(len(messages) == 10 for messages in shown)
             return super().solve(shown)
 
-    assert run(own.NextSpeaker(), corpus, Nosy()).rows
+    assert run(own.NextSpeaker(), CORPUS, Nosy()).rows

@@ -10,14 +10,15 @@ import polars as pl
 import pytest
 
 import realtalk as rt
-from realtalk.chat import Alias, Chat, Corpus, Event, Message, Question, Session
-from realtalk.errors import RealtalkError
+from realtalk.chat import Alias, Chat, Corpus, Event, Question
 from realtalk.evals.run import Run
 from realtalk.memory.attribution import People, of_another, swapped
 from realtalk.memory.benchmark import rescore_run
 from realtalk.memory.golds import Gold, Golds
 from realtalk.memory.rows import WHO_COLUMNS, answered_columns, may_abstain
 from realtalk.memory.values import Context
+from refusals import refused
+from short_chats import chat_of
 from text_tables import cases
 
 ADOPTED = Question("Q1", "What did Nessa adopt?", "a kitten", "multi_hop", ("D1:2",))
@@ -28,15 +29,10 @@ TWO = (
 )
 
 
-def chat_of(said: tuple[str, ...] = TWO, *questions: Question) -> Chat:
+def harbour(lines: tuple[str, ...] = TWO, *questions: Question) -> Chat:
     """Lines "speaker: text" as one session; Ines is also called Nessa."""
-    pairs = [line.split(": ", 1) for line in said]
-    lines = enumerate(pairs, 1)
-    messages = tuple(Message(f"D1:{at}", who, None, text) for at, (who, text) in lines)
-    speakers = tuple(dict.fromkeys(who for who, _ in pairs))
-    aliases = (Alias("Nessa", "Ines", "D1:1"),) if "Ines" in speakers else ()
-    asked = questions or (ADOPTED,)
-    return Chat("Chat_1", speakers, (Session(1, None, messages),), (), asked, aliases)
+    aliases = (Alias("Nessa", "Ines", "D1:1"),)
+    return chat_of(*lines, questions=questions or (ADOPTED,), aliases=aliases)
 
 
 def four() -> Chat:
@@ -46,7 +42,7 @@ def four() -> Chat:
         *("Bo Lee: my kitten sleeps all day", "Cleo: rain again", "Ann Lee: I adopted a kitten"),
         *("Dan: the boat leaks", "Dan: Ann, is it grey?"),
     )
-    return chat_of(said, asked)
+    return harbour(said, asked)
 
 
 def corpus(*chats: Chat) -> Corpus:
@@ -59,16 +55,16 @@ def shown(chat: Chat, *ids: str, evidence: tuple[str, ...] = (), question: str =
 
 
 def test_what_is_shown_is_held_against_the_person_asked_about() -> None:
-    whole = shown(chat_of(), "D1:1", "D1:2", "D1:3", "D1:4")
+    whole = shown(harbour(), "D1:1", "D1:2", "D1:3", "D1:4")
     assert whole["person@budget"] == 0.5  # what Ines said, and what calls her Nessa
-    assert shown(chat_of(), "D1:1", "D1:4")["person@budget"] == 0.0
-    assert shown(chat_of())["person@budget"] is None  # nothing is shown: no share of it
+    assert shown(harbour(), "D1:1", "D1:4")["person@budget"] == 0.0
+    assert shown(harbour())["person@budget"] is None  # nothing is shown: no share of it
     for nobody in ("Who adopted it?", "Did Ines and Tobias meet?"):
-        assert shown(chat_of(), "D1:2", question=nobody)["person@budget"] is None
+        assert shown(harbour(), "D1:2", question=nobody)["person@budget"] is None
     both = ("D1:2", "D1:3")
-    assert shown(chat_of(), "D1:2", "D1:3", evidence=both)["other@budget"] == 0.5
-    assert shown(chat_of(), "D1:2", "D1:4", evidence=both)["other@budget"] == 0.0
-    assert shown(chat_of(), "D1:4", evidence=both)["other@budget"] is None
+    assert shown(harbour(), "D1:2", "D1:3", evidence=both)["other@budget"] == 0.5
+    assert shown(harbour(), "D1:2", "D1:4", evidence=both)["other@budget"] == 0.0
+    assert shown(harbour(), "D1:4", evidence=both)["other@budget"] is None
 
 
 def test_of_four_people_a_shared_surname_names_nobody() -> None:
@@ -90,7 +86,7 @@ def test_of_four_people_a_shared_surname_names_nobody() -> None:
 def test_names_in_what_is_told_are_held_against_the_speakers(
     told: str, named: float | None, misnamed: float | None
 ) -> None:
-    people = People(chat_of())
+    people = People(harbour())
     alone = people.shown(ADOPTED.text, Context(told.replace("- ", "")), HERS, tells=True)
     beside = Context(f"{told}\nTobias: the kitten is here", ("D1:1",))  # a message tells nothing
     for row in (alone, people.shown(ADOPTED.text, beside, HERS)):
@@ -98,7 +94,7 @@ def test_names_in_what_is_told_are_held_against_the_speakers(
 
 
 def test_scores_of_a_run_have_n_and_an_interval(tmp_path: Path) -> None:
-    noted = replace(chat_of(), events=(Event(1, "Tobias", "Tobias adopts a kitten."),))
+    noted = replace(harbour(), events=(Event(1, "Tobias", "Tobias adopts a kitten."),))
     both = corpus(noted, replace(four(), id="Chat_2"))
     run = rt.probe(both, memory="whole", out=tmp_path / "run")
     figure = run.variants["all"].overall["person@budget"]
@@ -115,13 +111,13 @@ def test_scores_of_a_run_have_n_and_an_interval(tmp_path: Path) -> None:
 
 
 def test_a_question_is_asked_of_the_other_person() -> None:
-    asked, golds = swapped(corpus(chat_of()), Golds())
+    asked, golds = swapped(corpus(harbour()), Golds())
     (question,) = asked.chats[0].questions
     assert (question.id, question.text) == ("Q1-swapped", "What did Tobias adopt?")
     assert (question.answer, question.category) == (None, "swapped")
-    assert of_another(People(chat_of()), question) == (["a kitten"], "ines nessa")
+    assert of_another(People(harbour()), question) == (["a kitten"], "ines nessa")
     assert golds.name == "swapped" and may_abstain(asked)
-    run = rt.probe(corpus(chat_of()), memory="oracle", questions="swapped", budget="all")
+    run = rt.probe(corpus(harbour()), memory="oracle", questions="swapped", budget="all")
     assert run.rows[0]["message_ids"] == ["D1:2"]  # the tempting fact
     assert run.rows[0]["other@budget"] is None and run.settings["golds"] == "swapped"
     of_four, _ = swapped(corpus(four()), Golds())
@@ -151,8 +147,8 @@ def test_a_question_that_might_have_an_answer_is_not_asked(
     said: tuple[str, ...], change: dict[str, Any]
 ) -> None:
     about = Question("Q2", "Which pets did Tobias adopt?", "none", "multi_hop")
-    for chat in (chat_of(said, replace(ADOPTED, **change)), chat_of(TWO, ADOPTED, about)):
-        with pytest.raises(RealtalkError, match="no question here can be asked of another person"):
+    for chat in (harbour(said, replace(ADOPTED, **change)), harbour(TWO, ADOPTED, about)):
+        with refused("no question here can be asked of another person"):
             swapped(corpus(chat), Golds())
 
 
@@ -170,16 +166,24 @@ def test_an_answer_declines_or_tells_the_other_persons_fact(
 ) -> None:
     path, out = tmp_path / "answers.jsonl", tmp_path / "run"
     path.write_text(f'{{"id": "Q1-swapped", "answer": "{answer}"}}\n', "utf-8")
-    run = rt.memory.score(corpus(chat_of()), path, questions="swapped", out=out)
+    run = rt.memory.score(corpus(harbour()), path, questions="swapped", out=out)
     (row,) = run.rows
     assert (row["declined"], row["misattributed"]) == (declined, misattributed)
     assert row["accepted"] == declined
     assert rescore_run(out)[0].rows == run.rows  # without the chat
 
 
+def test_contexts_ask_them_too_and_a_mistyped_set_is_told_the_nearest(tmp_path: Path) -> None:
+    out = tmp_path / "contexts.jsonl"
+    rt.memory.contexts(corpus(harbour()), memory="recent", questions="swapped", out=out)
+    assert '"Q1-swapped"' in out.read_text("utf-8")
+    with refused("did you mean 'swapped'"):
+        rt.probe("sample", questions="swaped")
+
+
 def test_locomos_adversarial_questions_are_asked_as_they_are() -> None:
     trap = Question("Q2", "What did Tobias adopt?", None, "adversarial", ("D1:2",))
-    chat = chat_of(TWO, replace(trap, extra='{"adversarial_answer":"a kitten"}'), ADOPTED)
+    chat = harbour(TWO, replace(trap, extra='{"adversarial_answer":"a kitten"}'), ADOPTED)
     asked, _ = swapped(corpus(replace(chat, questions=(*chat.questions[:1], trap))), Golds())
     assert asked.chats[0].questions == chat.questions[:1]  # the other names no fact
     answers, another = of_another(People(chat), chat.questions[0])
@@ -187,11 +191,3 @@ def test_locomos_adversarial_questions_are_asked_as_they_are() -> None:
     row |= {"of_another": answers, "another": another, "accept": [], "names": []}
     assert answered_columns("a kitten", row)["misattributed"] == 1.0
     assert answered_columns("nothing is said of it; unknown", row)["declined"] == 1.0
-
-
-def test_the_command_asks_them(run: Any, tmp_path: Path) -> None:
-    out = tmp_path / "contexts.jsonl"
-    rt.memory.contexts(corpus(chat_of()), memory="recent", questions="swapped", out=out)
-    assert '"Q1-swapped"' in out.read_text("utf-8")
-    assert "swapped" in run("probe sample --questions swapped --memory recent").done.out
-    assert "did you mean 'swapped'" in run("probe sample --questions swaped").wrong

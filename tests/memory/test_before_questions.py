@@ -9,7 +9,6 @@ import pytest
 
 import memory_sets as sets
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
@@ -19,6 +18,7 @@ from realtalk.memory.plain import Recent, Whole
 from realtalk.memory.readers import NoReader
 from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget, Context
+from refusals import refused
 
 LONGMEMEVAL = [
     {"question_id": "q1", "question_type": "multi-session", "question": "Which kiln?"}
@@ -165,7 +165,7 @@ def test_locomo_by_the_corrections_that_were_fetched(
 ) -> None:
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
     corpus = open_reading(sets.locomo(tmp_path)).reading.corpus
-    with pytest.raises(RealtalkError, match="realtalk data get locomo-audit"):
+    with refused("realtalk data get locomo-audit"):
         Plan(corpus, Whole(), NoReader(), (Budget(),), golds=golds_named("audited"))
     file = _errors(tmp_path / "cache" / "locomo-audit" if fetched else tmp_path)
     golds = golds_named("audited" if fetched else str(file))
@@ -183,5 +183,5 @@ def test_locomo_by_the_corrections_that_were_fetched(
 def test_what_is_no_correction_is_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "errors.json"
     path.write_text(text)
-    with pytest.raises(RealtalkError, match=r"errors\.json.*not (a correction|valid JSON)"):
+    with refused(r"errors\.json.*not (a correction|valid JSON)"):
         golds_named(str(path))

@@ -13,7 +13,7 @@ from drafted_chats import MODEL, garden, model_rule
 from file_modes import mode
 from judge_server import Call, JudgeServer, Reply
 from realtalk.chat import Corpus
-from realtalk.memory.drafting import DraftedQuestion, Drafts, drafted
+from realtalk.memory.drafting import Drafts, drafted
 from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -136,9 +136,3 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     path.write_text('{"question": "text"}\n')
     with refused("line 1: not a drafted question"):
         Drafts.read(path)
-
-
-def test_a_draft_survives_its_file(tmp_path: Path) -> None:
-    question = drafted("Why?", "über Nacht", "commonsense", ("D1:1",))
-    drafts = Drafts((DraftedQuestion("key", question, MODEL, "was asked already", "ja", None),))
-    assert Drafts.read(drafts.write(tmp_path / "a.jsonl").file or Path()).all == drafts.all

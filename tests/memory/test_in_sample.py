@@ -13,11 +13,12 @@ import pytest
 
 from memory_chats import bakery
 from realtalk.api.options import as_reading
-from realtalk.chat import Corpus, Message, Question, Session
+from realtalk.chat import Corpus, Question
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.formats.store import store
 from realtalk.memory.golds import InSample, learning_parts
 from realtalk.pages.report import make_report
+from short_chats import said
 
 PARTS = learning_parts("retrieved", {"way": "fused"})
 QUESTION = Question(
@@ -28,17 +29,10 @@ LONG = [f"Ines baked {number} loaves of rye before the market opened" for number
 
 def corpus(question: Question = QUESTION) -> Corpus:
     day = bakery().sessions[0].time
-    more = tuple(Message(f"D4:{at}", "Ines", day, text) for at, text in enumerate(LONG, 1))
+    more = said(4, day, *(f"Ines: {text}" for text in LONG))
     chat = bakery()
-    return Corpus(
-        "any-name",
-        "jsonl",
-        (replace(chat, sessions=(*chat.sessions, Session(4, day, more)), questions=(question,)),),
-    )
-
-
-def kept(corpus: Corpus, folder: Path) -> None:
-    store(as_reading(corpus), folder)
+    chat = replace(chat, sessions=(*chat.sessions, more), questions=(question,))
+    return Corpus("any-name", "jsonl", (chat,))
 
 
 @pytest.fixture
@@ -76,7 +70,7 @@ def test_a_question_or_its_chat_is_enough(knows: Callable[..., None]) -> None:
 @pytest.mark.slow
 def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Path) -> None:
     knows("XPersona", QUESTION.text)
-    kept(corpus(), tmp_path / "kept")
+    store(as_reading(corpus()), tmp_path / "kept")
     _, out, err = run("probe kept --reader none --budget 500 --out seen").done
     assert "(in-sample)" in out
     assert "in-sample: 1 of 1 questions" in " ".join(err.split())
@@ -94,7 +88,7 @@ def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Pa
 
 
 def test_nothing_is_said_of_new_chats(run: Any, tmp_path: Path) -> None:
-    kept(corpus(), tmp_path / "chats")
+    store(as_reading(corpus()), tmp_path / "chats")
     _, out, err = run("probe chats --reader none --out new").done
     assert "in-sample" not in out + err
     assert "in-sample" not in json.dumps(make_report([tmp_path / "new"]).to_json())

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.chat import Chat, Message, Session
+from realtalk.chat import Chat
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.files.caches import INDEXES, LIMIT, survey
 from realtalk.memory.index import ChatIndex, content_key
 from refusals import refused
+from short_chats import chat_of
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +28,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def chat(number: int) -> Chat:
-    said = tuple(
-        Message(f"D1:{n}", "Wren", None, f"the ferry {number} was late for the {n}th time")
-        for n in range(1, 5)
-    )
-    return Chat(f"harbour-{number}", ("Wren",), (Session(1, None, said),))
+    return chat_of(*(f"Wren: the ferry {number} was late for the {n}th time" for n in range(4)))
 
 
 def made(number: int, encoder: SentenceEncoder, kept: Path) -> Path:

@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from plain_reader import MessageReader
-from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
+from realtalk.chat import Chat, Corpus, Event, Question, Session
 from realtalk.evals.run import Run
-from realtalk.evals.values import COUNTS, Answer, Cost
+from realtalk.evals.values import COUNTS, Cost
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, known_by
 from realtalk.memory.benchmark import building, run_probe
 from realtalk.memory.plain import Events, Recent, Whole
-from realtalk.memory.readers import WORDING_VERSION, Item, NoReader
-from realtalk.memory.remembering import MemoryReader
+from realtalk.memory.readers import WORDING_VERSION, NoReader
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context
 from refusals import refused
+from short_chats import said
 from text_tables import cases
 
 START = datetime(2026, 3, 2, 9)
 Row = dict[str, Any]
 
 
-def session(number: int, size: int = 4) -> Session:
-    day = START + timedelta(days=number)
-    said = (
-        Message(f"D{number}:{n}", ("Mara", "Theo")[n % 2], day + timedelta(minutes=n), f"kiln {n}")
-        for n in range(1, size + 1)
-    )
-    return Session(number, day, tuple(said))
+def session(number: int) -> Session:
+    lines = (f"{('Mara', 'Theo')[n % 2]}: kiln {n}" for n in (1, 2, 3, 4))
+    return said(number, START + timedelta(days=number), *lines)
 
 
 def question(number: int, asked: datetime | None = None, **given: Any) -> Question:
@@ -139,46 +132,6 @@ def test_what_building_a_memory_takes_is_told(tmp_path: Path) -> None:
     assert not list((tmp_path / "none").glob("preparations*"))
 
 
-class Sayer:
-    """A reader that fails at some, and may be stopped in the middle."""
-
-    name, version = "sayer", "1"
-    settings: dict[str, Any] = {}  # noqa: RUF012
-
-    def __init__(self, failing: Sequence[str] = (), stop_at: str = "") -> None:
-        self.failing, self.stop_at = failing, stop_at
-
-    def prepare(self, learning: Any, progress: Progress = silent) -> None: ...
-
-    def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:
-        answers: list[Answer[str]] = []
-        for item in shown:
-            if item.question.id == self.stop_at:
-                raise KeyboardInterrupt
-            failed = item.question.id in self.failing
-            answers.append(Answer(None, "timeout") if failed else Answer("the red one"))
-        return answers
-
-
-def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(MemoryReader, "at_once", 1)
-
-    def plan(reader: Sayer) -> Plan:
-        return Plan(corpus(), Recent(), reader, (Budget(),))
-
-    run_probe(plan(Sayer(failing=("Q1", "Q2"))), tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        run_probe(plan(Sayer(stop_at="Q2")), tmp_path)
-    found = Run.load(tmp_path)
-    assert [row["sample"] for row in found.rows] == ["Q1", "Q2", "Q3"]
-    assert [row["answer"] for row in found.rows] == ["the red one", None, "the red one"]
-    assert run_probe(plan(Sayer()), tmp_path).rows == (
-        run_probe(plan(Sayer()), tmp_path / "straight").rows
-    )
-
-
 def test_two_wordings_of_a_judge_are_two_scores() -> None:
     run = run_of(Recent())
     judgements = [
@@ -213,6 +166,9 @@ def test_one_id_for_two_questions_cannot_be_compared() -> None:
     {"message_ids": ["D1:1"], "tokens": "many"} | line 1: tokens is no count
     {"message_ids": ["D1:1"], "tokens": true}   | line 1: tokens is no count
     {"message_ids": ["D7:7"]}                   | line 1: no message 'D7:7' in Chat_1
+    {"answer": true}                            | line 1: the answer is no text
+    {"budget": "much"}                          | line 1: the budget is none
+    {"budget": "1000,2000"}                     | line 1: the budget is none
 """)
 def test_answers_that_say_odd_things_are_refused_in_a_line(
     tmp_path: Path, given: Row, line: str
@@ -222,3 +178,6 @@ def test_answers_that_say_odd_things_are_refused_in_a_line(
     path.write_text(json.dumps({"id": "Q1", "answer": "x", **given}) + "\n", "utf-8-sig")
     with refused(line):
         score_answers(corpus(), read_answers(path), tmp_path / "run")
+    path.write_text("  \n", "utf-8")
+    with refused("answers.jsonl: holds no answer"):
+        read_answers(path)

@@ -18,7 +18,6 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError
 from realtalk.memory.notes import BuiltNotes, Note, Notes, load_note_prompt, note_text, read_notes
-from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget
 from refusals import refused
 
@@ -91,17 +90,6 @@ def test_a_malformed_answer_is_asked_for_again(tmp_path: Path) -> None:
     assert len(calls) == 5
     assert len(built.notes) == 4
     assert not built.unscored
-
-
-def test_what_stays_malformed_is_counted_and_the_rest_serves(tmp_path: Path) -> None:
-    def rule(call: Call) -> str:
-        return "some thoughts" if "Pepper" in call.prompt else noted(call)
-
-    built, _ = built_from(rule, tmp_path)
-    assert dict(built.unscored) == {2: "malformed answer"}
-    assert [note.session for note in built.notes] == [1, 3]
-    context = built.recall(ask("When is the marathon?"), Budget())
-    assert (context.ranked or ())[0] == "D3:1"
 
 
 def test_a_failing_provider_loses_one_session_and_only_that_is_asked_again(tmp_path: Path) -> None:
@@ -213,8 +201,6 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("Note this down.")
     with refused(r"put \{session\} into it"):
         load_note_prompt(tmp_path)
-    with refused("no such folder of prompts"):
-        load_note_prompt(tmp_path / "nowhere")
 
 
 def test_the_prompt_does_not_change() -> None:
@@ -223,19 +209,6 @@ def test_the_prompt_does_not_change() -> None:
     assert "1. Ines: write {speakers} there" in note_text(load_note_prompt(), bakery(), odd)
     text = load_note_prompt().texts["notes"]
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "fde127a1dfba33dd"
-
-
-def test_settings_from_the_command_line(tmp_path: Path) -> None:
-    memory = make_memory(
-        "notes", {"model": MODEL, "hops": "2", "messages": "false", "cache": str(tmp_path)}
-    )
-    assert isinstance(memory, Notes) and memory.config.cache == tmp_path
-    assert memory.version == "1, prompts 1"
-    assert (memory.settings["hops"], memory.settings["messages"]) == (2, False)
-    with refused("hops must be 1 or more, not 0"):
-        make_memory("notes", {"model": MODEL, "hops": "0"})
-    with refused("no provider in the name of the model"):
-        make_memory("notes", {"model": "tiny"})
 
 
 def test_without_the_extra_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

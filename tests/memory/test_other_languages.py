@@ -13,12 +13,13 @@ import pytest
 import realtalk_models
 from realtalk.chat import Chat, Event, Message, Question, Session
 from realtalk.encoders.sentences import OTHER_LANGUAGES, SentenceEncoder
-from realtalk.formats.opening import open_reading
 from realtalk.memory.index import FUSED, ChatIndex, SearchedQuestion, scores
 from realtalk.memory.restored import Restored
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
 from realtalk.text.terms import english_terms
+from samples import read_sample
+from short_chats import chat_of
 from text_tables import cases
 
 STORIES = Path(__file__).parent / "stories"
@@ -136,17 +137,15 @@ def test_a_chat_that_changes_its_language_is_encoded_anew(
 
 def test_a_message_is_long_and_asks_in_any_script() -> None:
     texts = ("洗濯機がまた壊れてしまったので修理を頼んだ", "面接はいつ？", "うん") * 4
-    messages = tuple(Message(str(at), "健太", None, text) for at, text in enumerate(texts))
-    index = ChatIndex.around(Chat("ja", ("健太",), (Session(1, None, messages),)), None)
+    index = ChatIndex.around(chat_of(*(f"健太: {text}" for text in texts)), None)
     assert np.allclose(np.expm1(index.lengths[:3]), [21, 6, 2])
     assert index.asking[:3].tolist() == [False, True, False]
-    spaced = tuple(replace(each, text="the machine has broken down again") for each in messages)
-    english = ChatIndex.around(Chat("en", ("健太",), (Session(1, None, spaced),)), None)
+    english = ChatIndex.around(chat_of("健太: the machine has broken down again"), None)
     assert np.allclose(np.expm1(english.lengths), 6)
 
 
 def test_english_is_ranked_exactly_as_ever(encoder: SentenceEncoder, tmp_path: Path) -> None:
-    for chat in open_reading("sample").reading.corpus.chats[:1]:
+    for chat in read_sample().chats[:1]:
         memory = Retrieved(encoder=encoder, multilingual=NoEncoder(), cache=tmp_path)
         built = memory.build(chat)
         index = ChatIndex.of(chat, encoder, cache=tmp_path)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from embedding_server import EmbeddingServer
+from embedding_server import DIMENSIONS, embedding_server
 from memory_chats import ask, bakery
 from realtalk.chat import Session
 from realtalk.encoders.tokens import count_tokens
@@ -258,7 +258,7 @@ def _mem0_config(url: str) -> dict[str, Any]:
     return {
         "embedder": {
             "provider": "openai",
-            "config": {**where, "model": "tiny", "embedding_dims": EmbeddingServer.dimensions},
+            "config": {**where, "model": "tiny", "embedding_dims": DIMENSIONS},
         },
         "llm": {"provider": "openai", "config": {**where, "model": "tiny"}},
     }
@@ -275,15 +275,15 @@ def test_mem0_stores_messages_and_finds_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEM0_DIR", str(tmp_path))
-    with EmbeddingServer() as server:
-        memory = mem0_memory(config=_mem0_config(server.url), limit=5, threshold=0.0)
+    with embedding_server() as (url, asked):
+        memory = mem0_memory(config=_mem0_config(url), limit=5, threshold=0.0)
         stored = memory.build(bakery())
         context = stored.recall(ask("signed up for the marathon in Porto"), Budget(tokens=80))
     ranked = context.ranked or ()
     assert ranked[0] == "D3:1" and len(ranked) <= 5
     assert message_line(bakery().by_id["D3:1"]) in context.text
     assert stored.cost.calls >= 12 and stored.cost.tokens_in > 60
-    assert context.cost.calls >= 1 and server.chats == []
+    assert context.cost.calls >= 1 and set(asked) == {"/v1/embeddings"}
     assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False
     assert memory.version.startswith("1, mem0ai ")
 

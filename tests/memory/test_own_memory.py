@@ -57,13 +57,6 @@ def test_ids_are_shown_in_time_order_as_far_as_the_budget_reaches() -> None:
     assert small.words == len(small.text.split()) <= 12
 
 
-def test_ids_newest_first_are_the_memory_recent() -> None:
-    ours = probe("recent").rows
-    assert [row["recall@budget"] for row in probe(Returning(newest_first)).rows] == [
-        row["recall@budget"] for row in ours
-    ]
-
-
 def test_a_text_is_the_memorys_own_words() -> None:
     run = probe(Returning("they spoke about the move"), reader="none")
     assert {row["words"] for row in run.rows} == {5}

@@ -7,38 +7,38 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plain_reader import MessageReader
-from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.chat import Chat, Corpus, Question
 from realtalk.evals.provenance import content_hash
 from realtalk.evals.rows import run_schema
-from realtalk.evals.values import Answer
+from realtalk.evals.run import Run
+from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.pictures import draw_sweep, pareto
 from realtalk.memory.plain import Events, Nothing, Whole
 from realtalk.memory.readers import Item, NoReader
+from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.rows import COLUMNS, RANK_SCORES
 from realtalk.memory.values import Budget, Context, label, parse_budgets
 from refusals import refused
+from samples import read_sample
+from short_chats import chat_of, said
 
 START = datetime(2026, 3, 2, 9)
 CATEGORIES = ("temporal", "multi_hop", "commonsense")
 
 
 def chat(number: int, questions: int = 12) -> Chat:
-    messages = tuple(
-        Message(f"D1:{n}", ("Mara", "Tom")[n % 2], START + timedelta(minutes=n), f"word{n} said")
-        for n in range(1, 31)
-    )
+    lines = (f"{('Mara', 'Tom')[n % 2]}: word{n} said" for n in range(1, 31))
     asked = tuple(
         Question(
             f"Q{n}",
@@ -49,7 +49,7 @@ def chat(number: int, questions: int = 12) -> Chat:
         )
         for n in range(1, questions + 1)
     )
-    return Chat(f"Chat_{number}", ("Mara", "Tom"), (Session(1, START, messages),), (), asked)
+    return chat_of(said(1, START, *lines), id=f"Chat_{number}", questions=asked)
 
 
 CORPUS = Corpus("made up", "test", tuple(chat(n) for n in range(6)))
@@ -81,22 +81,22 @@ class Shuffled:
         return Context(" ".join(kept), kept, 2 * len(kept), 2 * len(kept), tuple(ranked))
 
 
-class Sayer:
-    """A reader that says what it is told to, or fails."""
+class Sayer(PlainSolver):
+    """A reader that says what it is told to, fails, or is stopped in the middle."""
 
     name = "sayer"
-    version = "1"
 
-    def __init__(self, right: float = 1.0, failing: Sequence[str] = ()) -> None:
-        self.settings: dict[str, Any] = {}
-        self.right, self.failing = right, failing
+    def __init__(
+        self, right: float = 1.0, failing: Sequence[str] = (), stop_at: str | None = None
+    ) -> None:
+        self.right, self.failing, self.stop_at = right, failing, stop_at
         self.items: list[Item] = []
-
-    def prepare(self, learning: Any, progress: Progress = silent) -> None: ...
 
     def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:
         answers: list[Answer[str]] = []
         for item in shown:
+            if item.question.id == self.stop_at:
+                raise KeyboardInterrupt
             self.items.append(item)
             lucky = random.Random(f"{item.chat.id}{item.question.id}").random() < self.right
             text = f"SECRET{item.question.id[1:]}" if lucky else "no idea"
@@ -149,7 +149,7 @@ def test_a_memory_without_an_order_or_messages_is_not_scored_on_them() -> None:
     assert row["ranks"] == [None] * len(row["evidence"])
     (row, *_) = asked(Nothing(), NoReader(), (Budget(),))
     assert row["recall@budget"] == 0.0
-    corpus = open_reading("sample").reading.corpus
+    corpus = read_sample()
     run = run_probe(Plan(corpus, Events(), NoReader(), (Budget(tokens=500),), limit=2))
     assert [row["recall@budget"] for row in run.rows] == [None, None]  # events show no message
     assert run.scores == () and not run.variants["500t"].overall
@@ -161,7 +161,7 @@ def chosen(corpus: Corpus, **options: Any) -> list[tuple[Chat, tuple[Question, .
 
 def test_questions_can_be_chosen() -> None:
     assert [len(own) for _, own in chosen(CORPUS, limit=8)] == [2, 2, 1, 1, 1, 1]
-    drawn = chosen(open_reading("sample").reading.corpus, limit=12)
+    drawn = chosen(read_sample(), limit=12)
     categories = Counter(question.category for _, own in drawn for question in own)
     assert set(categories.values()) == {4}
     assert [len(own) for _, own in drawn] == [6, 6]
@@ -204,6 +204,20 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     assert [item.question.id for item in reader.items] == ["Q3", "Q5"] * 6
     assert not second.variants["10w"].unscored
     assert second.rows == run_probe(plan_of(Sayer()), tmp_path / "steady").rows
+
+
+def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MemoryReader, "at_once", 1)
+    run_probe(plan_of(Sayer(failing=("Q1", "Q2"))), tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run_probe(plan_of(Sayer(stop_at="Q2")), tmp_path)
+    first, second, *rest = Run.load(tmp_path).rows
+    assert (first["answer"], second["answer"]) == ("SECRET1", None)
+    assert len(rest) == 70
+    straight = run_probe(plan_of(Sayer()), tmp_path / "straight")
+    assert run_probe(plan_of(Sayer()), tmp_path).rows == straight.rows
 
 
 def test_a_corpus_hash_depends_on_content_alone() -> None:
@@ -275,7 +289,7 @@ def test_answers_from_elsewhere(tmp_path: Path) -> None:
 
 
 def test_an_answer_stands_beside_the_papers(tmp_path: Path) -> None:
-    corpus = open_reading("sample").reading.corpus
+    corpus = read_sample()
     chats = (replace(corpus.chats[0], id="Chat_1_Emi_Elise"),)  # as the paper's are called
     plan = Plan(replace(corpus, chats=chats), Whole(), MessageReader(), (Budget(),))
     tables = run_probe(plan, tmp_path).table(groups=True)

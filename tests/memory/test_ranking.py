@@ -22,41 +22,31 @@ from realtalk.memory.index import (
     scores,
     weigh,
 )
-from text_tables import cases, spoken
-
-LINES = (
-    (
-        datetime(2026, 3, 2, 18, 3),
-        spoken("""
-            Mara: did you sleep at all?
-            Theo Berg: barely. the neighbours drilled till midnight
-            Mara: where did you buy that green bicycle?
-            Theo Berg: at a flea market near the harbour
-            Mara: my grandmother turns ninety on sunday, we bake her a plum cake
-        """),
-    ),
-    (
-        datetime(2026, 4, 11, 9, 30),
-        spoken("""
-            Theo Berg: i started a pottery course yesterday
-            Mara: nice! what do you make?
-            Theo Berg: ugly bowls mostly
-            Mara: the dentist pulled two of my teeth, i can only eat soup
-        """),
-    ),
-)
+from short_chats import chat_of, said
+from text_tables import cases
 
 
 def chat() -> Chat:
-    sessions = []
-    for number, (moment, lines) in enumerate(LINES, 1):
-        messages = tuple(
-            Message(f"D{number}:{at}", speaker, moment, text)
-            for at, (speaker, text) in enumerate(lines, 1)
-        )
-        sessions.append(Session(number, moment, messages))
-    aliases = (Alias("Teddy", "Theo Berg", "D1:1"), Alias("Theo", "Theo Berg", "name"))
-    return Chat("Chat_1", ("Mara", "Theo Berg"), tuple(sessions), aliases=aliases)
+    return chat_of(
+        said(
+            1,
+            datetime(2026, 3, 2, 18, 3),
+            "Mara: did you sleep at all?",
+            "Theo Berg: barely. the neighbours drilled till midnight",
+            "Mara: where did you buy that green bicycle?",
+            "Theo Berg: at a flea market near the harbour",
+            "Mara: my grandmother turns ninety on sunday, we bake her a plum cake",
+        ),
+        said(
+            2,
+            datetime(2026, 4, 11, 9, 30),
+            "Theo Berg: i started a pottery course yesterday",
+            "Mara: nice! what do you make?",
+            "Theo Berg: ugly bowls mostly",
+            "Mara: the dentist pulled two of my teeth, i can only eat soup",
+        ),
+        aliases=(Alias("Teddy", "Theo Berg", "D1:1"), Alias("Theo", "Theo Berg", "name")),
+    )
 
 
 def question(text: str, asked: datetime | None = None) -> Question:
@@ -136,11 +126,10 @@ def test_a_day_fades_over_a_week_after_it_and_twice_as_fast_before_it() -> None:
 def test_the_day_decides_between_equal_messages(encoder: SentenceEncoder, tmp_path: Path) -> None:
     """The same sentence every other week: only the day that is asked for tells which."""
     days = [datetime(2026, 3, 2, 9) + timedelta(days=14 * week) for week in range(4)]
-    sessions = tuple(
-        Session(at, day, (Message(f"D{at}:1", "Mara", day, "we had pancakes at the lake"),))
-        for at, day in enumerate(days, 1)
+    weeks = chat_of(
+        *(said(at, day, "Mara: we had pancakes at the lake") for at, day in enumerate(days, 1))
     )
-    index = ChatIndex.of(Chat("weeks", ("Mara",), sessions), encoder, cache=tmp_path)
+    index = ChatIndex.of(weeks, encoder, cache=tmp_path)
     for at, day in enumerate(days):
         asked = question(f"What did Mara eat on {day.day} {day:%B} {day.year}?")
         found = scores(index, SearchedQuestion.of(index.chat, asked), encoder)
@@ -157,17 +146,13 @@ def test_an_answer_takes_part_in_its_question(index: ChatIndex, encoder: Sentenc
 
 def test_the_first_of_a_session_answers_nothing() -> None:
     """Not the question that the session before ended with, nor the chat's last."""
-    moment = datetime(2026, 3, 2)
-    texts = (("in Bergen", "really?"), ("in Oslo", "why?"))
-    sessions = tuple(
-        Session(n, moment, tuple(Message(f"D{n}:{at}", "A", moment, t) for at, t in enumerate(two)))
-        for n, two in enumerate(texts, 1)
-    )
+    first, second = ("A: in Bergen", "A: really?"), ("A: in Oslo", "A: why?")
+    two = chat_of(said(1, None, *first), said(2, None, *second))
     vectors = np.eye(4, dtype=np.float32)
     encoded = EncodedTexts(
         vectors, np.zeros((4, 1), np.int8), np.arange(5), np.empty(0, np.float32)
     )
-    built = ChatIndex.around(Chat("c", ("A",), sessions), encoded)
+    built = ChatIndex.around(two, encoded)
     tokens, weights = np.ones((1, 1), np.int8), np.ones(1, np.float32)
     for near in (1, 3):
         asked = EncodedTexts(vectors[near : near + 1], tokens, np.arange(2), weights)
@@ -175,7 +160,7 @@ def test_the_first_of_a_session_answers_nothing() -> None:
 
 
 def test_best_matches_by_hand() -> None:
-    """Against a second way of counting, a message and a question token at a time."""
+    """The sum of each question token's best likeness to a token of the message."""
     rng = np.random.default_rng(5)
     lengths = rng.integers(1, 6, 9)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -187,14 +172,10 @@ def test_best_matches_by_hand() -> None:
     asked_tokens = rng.integers(-127, 128, (3, 4)).astype(np.int8)
     weights = np.array([1.0, 2.0, 0.5], np.float32)
     asked = EncodedTexts(vectors[:1], asked_tokens, np.array([0, 3]), weights)
-    expected = []
-    for first, end in pairwise(offsets.tolist()):
-        total = 0.0
-        for token, weight in zip(asked_tokens, weights, strict=True):
-            best = max(float(token.astype(int) @ own.astype(int)) for own in tokens[first:end])
-            total += float(weight) * best
-        expected.append(total)
-    plain = np.array(expected)
+    likeness = asked_tokens.astype(int) @ tokens.astype(int).T
+    plain = np.array(
+        [weights @ likeness[:, first:end].max(axis=1) for first, end in pairwise(offsets)]
+    )
     found = features(built, SearchedQuestion("", (), ()), asked)["tokens"]
     assert np.allclose(found, (plain - plain.mean()) / plain.std(), atol=1e-4)
 
@@ -214,12 +195,7 @@ def test_a_session_is_as_near_as_its_three_best_messages(
 
 
 def test_every_likeness_and_prior_has_its_say() -> None:
-    """A message that has more of it rises or falls as its weight says, all else equal."""
-    found = {name: np.zeros(2) for name in FEATURES}
-    for name in FEATURES:
-        more = found | {name: np.array([1.0, 0.0])}
-        assert weigh(more, FUSED).tolist() == pytest.approx([FUSED[name], 0.0])
-        assert FUSED["tokens"] >= FUSED[name] or name in ("speaker", "day")
+    assert set(FUSED) == set(FEATURES)
     some = {"words": np.array([1.0, 0.0]), "length": np.array([0.0, 2.0])}
     assert weigh(some, {"words": 2, "length": 0.5, "vectors": 9}).tolist() == [2.0, 1.0]
 
@@ -243,9 +219,8 @@ def test_a_second_hop_raises_what_is_like_the_hits() -> None:
 def test_a_long_answer_is_found_by_what_its_last_lines_say(tmp_path: Path) -> None:
     filler = "Keep the receipts in one folder and write the month on each of them. " * 12
     long = f"{filler}Water the lemon tree only once a week in winter.\nThat is all for today."
-    texts = (long, filler, "how often should the little tree on my balcony be given water?")
-    said = tuple(Message(f"D1:{n}", "Mara", None, text) for n, text in enumerate(texts, 1))
-    plant = Chat("plant", ("Mara",), (Session(1, None, said),))
+    asks = "Mara: how often should the little tree on my balcony be given water?"
+    plant = chat_of(f"Mara: {long}", f"Mara: {filler}", asks)
     encoder = SentenceEncoder()
     encoder.passage, shipped = 0, encoder.passage
     assert len(ChatIndex.of(plant, encoder, cache=tmp_path).encoded or ()) == 3  # no setting: whole
@@ -263,10 +238,7 @@ def test_a_long_answer_is_found_by_what_its_last_lines_say(tmp_path: Path) -> No
 
 def with_assistant(person: str, assistant: str) -> ChatIndex:
     """A chat of four messages in turn, of which two and two are the same."""
-    said = [Message(f"D1:{n}", who, None, text) for n, (who, text) in
-            enumerate([("Ines", person), ("Helper", assistant)] * 2, 1)]  # fmt: skip
-    session = Session(1, None, tuple(said))
-    return ChatIndex.around(Chat("help", ("Ines", "Helper"), (session,)), None)
+    return ChatIndex.around(chat_of(*[f"Ines: {person}", f"Helper: {assistant}"] * 2), None)
 
 
 @cases("""

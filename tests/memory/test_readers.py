@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judge_server import Call, JudgeServer
-from realtalk.chat import Chat, Message, Question, Session
+from realtalk.chat import Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.memory.judging import Judge, read_verdict
@@ -19,22 +19,18 @@ from realtalk.memory.readers import Item, LlmReader, load_wording, prompt_of
 from realtalk.memory.values import Context
 from realtalk.models.asking import ModelConfig, Prompt, ask
 from refusals import refused
+from short_chats import chat_of, said
 from text_tables import cases
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-CHAT = Chat(
-    "Chat_A",
-    ("Mara", "Tom", "Ines"),
-    (
-        Session(
-            1,
-            datetime(2026, 3, 2, 9),
-            (
-                Message("D1:1", "Mara", datetime(2026, 3, 2, 9), "the kiln broke {gold} today"),
-                Message("D1:2", "Tom", datetime(2026, 3, 2, 10), "oh no, the green one?"),
-            ),
-        ),
-    ),
+CHAT = chat_of(
+    said(
+        1,
+        datetime(2026, 3, 2, 9),
+        "Mara: the kiln broke {gold} today",
+        "Tom: oh no, the green one?",
+        "Ines: yes",
+    )
 )
 CONTEXT = Context(
     "[Monday 2 March 2026]\nMara: the kiln broke {gold} today", ("D1:1", "D1:2"), 20, 9
@@ -83,10 +79,6 @@ def test_every_answer_comes_with_its_cost(tmp_path: Path) -> None:
         cost = found[0].cost
         assert (cost.calls, cost.tokens_in, cost.tokens_out) == (1, 1, 1)
         assert {(call.body["temperature"], call.body["seed"]) for call in server.calls} == {(0, 0)}
-        again = answers(reader, items(4))
-        assert len(server.calls) == 4  # what was answered is not asked again
-    assert [again[n].value for n in range(4)] == [found[n].value for n in range(4)]
-    assert again[0].cost.tokens_in == cost.tokens_in
 
 
 def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
@@ -103,7 +95,7 @@ def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
 
 ROWS = [
     {
-        **{"group": "Chat_A", "sample": f"Q{n}", "variant": "1000t", "category": "temporal"},
+        **{"group": "Chat_1", "sample": f"Q{n}", "variant": "1000t", "category": "temporal"},
         **{"question": f"when {n}?", "gold": "2 March 2026", "answer": said},
     }
     for n, said in enumerate(("2 March", "in May", None))
@@ -135,20 +127,14 @@ def test_a_judge_gives_two_scores_and_sees_no_chat(tmp_path: Path) -> None:
     assert {row["judge"] for row in kept} == {"openai-api/local/tiny"}
 
 
-def test_a_rambling_judge_is_asked_again_and_then_unscored(tmp_path: Path) -> None:
+def test_a_rambling_judge_is_asked_again(tmp_path: Path) -> None:
     kept: list[dict[str, Any]] = []
     turns = itertools.count()
     with JudgeServer(lambda _: ("It seems correct", "CORRECT")[next(turns) % 2]) as server:
-        judge = Judge(asked(server, tmp_path / "a", connections=1), load_wording())
+        judge = Judge(asked(server, tmp_path, connections=1), load_wording())
         judge.judge(ROWS[:1], kept.append)
         assert [row["right"] for row in kept] == [1.0, 1.0]
         assert [row["calls"] for row in kept] == [2, 2]
-        server.rule = lambda _: "Maybe."
-        again = Judge(asked(server, tmp_path / "b"), load_wording(), ("strict",))
-        kept.clear()
-        again.judge(ROWS[:1], kept.append)
-    assert kept[0]["right"] is None
-    assert kept[0]["unscored"] == "malformed answer"
 
 
 @cases(r"""
@@ -179,12 +165,6 @@ def test_prompts_of_ones_own(tmp_path: Path) -> None:
         wording.fill("answer", context="{question}", question="B", speakers="") == "{question} ? B"
     )
     assert wording.texts["judge_strict"] == load_wording().texts["judge_strict"]
-    (tmp_path / "judge_strict.md").write_text("{question} {gold}", "utf-8")
-    with refused("does not show the answer"):
-        load_wording(tmp_path)
     (tmp_path / "judge_strict.md").write_text("{question} {gold} {answer} {context}", "utf-8")
     with refused("placeholder of another"):
-        load_wording(tmp_path)
-    (tmp_path / "judge_strict.md").rename(tmp_path / "judge_strickt.md")
-    with refused("did you mean 'judge_strict'"):
         load_wording(tmp_path)

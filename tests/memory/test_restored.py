@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 
 from memory_chats import ask, bakery
 from realtalk.chat import Chat, Event
@@ -16,6 +15,7 @@ from realtalk.encoders.lexical import Bm25, best_first, with_aliases
 from realtalk.encoders.tokens import count_tokens
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context
+from text_tables import cases
 
 KITTEN = ask("Where did Ines get the kitten?")
 
@@ -62,31 +62,21 @@ def test_an_event_brings_its_messages_back() -> None:
     assert alone.ranked  # what it would lead to is known all the same
 
 
-OVEN = "Did the mechanic repair the oven before the kitten?"
-SESSION = ("D2:1", "D2:2", "D2:3", "D2:4")
-
-
-@pytest.mark.parametrize(
-    ("question", "settings", "ids"),
-    [
-        (KITTEN.text, {"around": 1, "top": 1, "anchors": 1}, SESSION[1:]),
-        (KITTEN.text, {"around": 9, "top": 1, "anchors": 1}, SESSION),  # within the session
-        (KITTEN.text, {"sessions": 1, "around": -1}, SESSION),
-        (OVEN, {"sessions": 2, "around": -1}, (*(f"D1:{n}" for n in range(1, 6)), *SESSION)),
-        # Named evidence wins over likeness.
-        (
-            "Who is told about the pet?",
-            {"around": 0, "top": 1, "kinds": ("observation",)},
-            SESSION[2:],
-        ),
-        # An alias finds what the annotator called her.
-        ("What happened to Nessa's oven?", {"around": 0, "top": 1, "anchors": 1}, ("D1:3",)),
-    ],
-)
-def test_what_an_event_leads_to(
-    question: str, settings: dict[str, Any], ids: tuple[str, ...]
-) -> None:
-    assert recalled(bakery(), question, **settings).message_ids == ids
+@cases("""
+    question | settings | ids
+    Where did Ines get the kitten? | {"around": 1, "top": 1, "anchors": 1} | D2:2 D2:3 D2:4
+    # Within the session.
+    Where did Ines get the kitten? | {"around": 9, "top": 1, "anchors": 1} | D2:1 D2:2 D2:3 D2:4
+    Where did Ines get the kitten? | {"sessions": 1, "around": -1} | D2:1 D2:2 D2:3 D2:4
+    Did the oven break before the kitten? | {"sessions": 2, "around": -1} | D1:1 D1:2 D1:3 D1:4 D1:5 D2:1 D2:2 D2:3 D2:4
+    # Named evidence wins over likeness.
+    Who is told about the pet? | {"around": 0, "top": 1, "kinds": ["observation"]} | D2:3 D2:4
+    # An alias finds what the annotator called her.
+    What happened to Nessa's oven? | {"around": 0, "top": 1, "anchors": 1} | D1:3
+""")  # noqa: E501
+def test_what_an_event_leads_to(question: str, settings: dict[str, Any], ids: str) -> None:
+    found = recalled(bakery(), question, **settings)
+    assert found.message_ids == tuple(ids.split())
 
 
 def test_evidence_or_a_session_that_does_not_exist_is_not_used() -> None:

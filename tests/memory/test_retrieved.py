@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,8 @@ from realtalk.memory.registry import make_memory
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
 from realtalk.metrics.retrieval import score_ranking
-from refusals import refused
+from samples import read_sample
+from short_chats import chat_of
 
 
 class Counting(SentenceEncoder):
@@ -32,7 +34,7 @@ class Counting(SentenceEncoder):
 
 @pytest.fixture(scope="module")
 def sample() -> Chat:
-    return open_reading("sample").reading.corpus.chats[0]
+    return read_sample().chats[0]
 
 
 @pytest.fixture(scope="module")
@@ -93,20 +95,17 @@ def test_an_index_is_stored_and_used_again(sample: Chat, tmp_path: Path) -> None
 
 def test_a_changed_message_or_encoder_has_another_key(sample: Chat) -> None:
     first = sample.sessions[0]
-    message = first.messages[0]
-    edited = Message(message.id, message.speaker, message.time, message.text + " really")
-    session = Session(first.number, first.time, (edited, *first.messages[1:]))
-    other = Chat(sample.id, sample.speakers, (session, *sample.sessions[1:]))
+    edited = replace(first.messages[0], text="really")
+    session = replace(first, messages=(edited, *first.messages[1:]))
+    other = replace(sample, sessions=(session, *sample.sessions[1:]))
     assert content_key(sample, "1") == content_key(sample, "1")
     assert content_key(sample, "1") != content_key(other, "1")
     assert content_key(sample, "1") != content_key(sample, "2")
 
 
 def test_a_message_that_is_too_long_is_passed_over() -> None:
-    moment = datetime(2026, 3, 2)
     texts = ["tram tram tram " * 40, "the tram is late", *["ok"] * 60]
-    lines = tuple(Message(f"D1:{at}", "A", moment, text) for at, text in enumerate(texts, 1))
-    chat = Chat("Chat_3", ("A", "B"), (Session(1, moment, lines),))
+    chat = chat_of(*(f"A: {text}" for text in texts))
     built = Retrieved(way="bm25").build(chat)
     question = Question("q", "Which tram?", None, "temporal")
     assert built.rank(question)[:2] == ("D1:1", "D1:2")
@@ -137,14 +136,6 @@ def test_settings_are_read_and_checked() -> None:
         "aliases": False,
         "dates": True,
     }
-    assert memory.version == "2"
-    assert Retrieved().name == "retrieved"
-    with refused("unknown-way"):
-        Retrieved(way="fuzed")  # type: ignore[arg-type]
-    with refused("window must be 0 or more"):
-        Retrieved(window=-1)
-    with refused("hops need vectors"):
-        Retrieved(way="bm25", hops=1)
 
 
 def test_a_chat_of_nothing_recalls_nothing(encoder: Counting, tmp_path: Path) -> None:

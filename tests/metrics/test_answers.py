@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -17,7 +18,6 @@ from realtalk.metrics.answers import (
     date_f1,
     exact_match,
     is_abstention,
-    normalise,
     partial_match,
     rouge_l_stemmed,
     score_answer,
@@ -63,35 +63,34 @@ def released_f1(prediction: str, answer: str) -> float:
     return (2 * precision * recall) / (precision + recall)
 
 
-TABLE: list[tuple[str, str | None, str, float]] = [
-    ("3 January, 2024", "03 January 2024", "temporal", 2 / 3),
-    ("On 19.01.2024", "19.01.2024.", "temporal", 2 / 3),
-    ("19 January 2024", "19.01.2024", "temporal", 0.0),
-    ("2022", "2022", "temporal", 1.0),
-    ("running shoes", "the run shoe", "single_hop", 1.0),
-    ("a cat and the dog", "cat dog", "single_hop", 1.0),
-    ("dog dog dog", "dog", "single_hop", 0.5),
-    ("", "dog", "single_hop", 0.0),
-    ("the", "a", "single_hop", 0.0),
-    ("tennis, swimming", "swimming, chess", "multi_hop", 0.5),
-    ("swimming and chess", "swimming, chess", "multi_hop", 2 / 3),
-    ("pasta with peas", "peas", "multi_hop", 0.5),
-    ("red, red", "red, blue, green", "multi_hop", 1 / 3),
-    ("Yes", "Yes; she said that she liked it", "commonsense", 1.0),
-    ("Yes", "Yes; she said that she liked it", "open_domain", 1.0),
-    ("Yes", "Yes; she said that she liked it", "single_hop", 0.25),
-    ("Not mentioned in the conversation", None, "adversarial", 1.0),
-    ("No information available.", "red", "adversarial", 1.0),
-    ("I do not know", "red", "adversarial", 0.0),
-]
-
-
-@pytest.mark.parametrize(("prediction", "gold", "category", "value"), TABLE)
+@cases("""
+    prediction                        | gold                             | category    | value
+    3 January, 2024                   | 03 January 2024                  | temporal    | 2/3
+    On 19.01.2024                     | 19.01.2024.                      | temporal    | 2/3
+    19 January 2024                   | 19.01.2024                       | temporal    | 0
+    "2022"                            | "2022"                           | temporal    | 1
+    running shoes                     | the run shoe                     | single_hop  | 1
+    a cat and the dog                 | cat dog                          | single_hop  | 1
+    dog dog dog                       | dog                              | single_hop  | 1/2
+    ""                                | dog                              | single_hop  | 0
+    the                               | a                                | single_hop  | 0
+    tennis, swimming                  | swimming, chess                  | multi_hop   | 1/2
+    swimming and chess                | swimming, chess                  | multi_hop   | 2/3
+    pasta with peas                   | peas                             | multi_hop   | 1/2
+    red, red                          | red, blue, green                 | multi_hop   | 1/3
+    Yes                               | Yes; she said that she liked it  | commonsense | 1
+    Yes                               | Yes; she said that she liked it  | open_domain | 1
+    Yes                               | Yes; she said that she liked it  | single_hop  | 1/4
+    Not mentioned in the conversation | null                             | adversarial | 1
+    No information available.         | red                              | adversarial | 1
+    I do not know                     | red                              | adversarial | 0
+""")
 def test_equals_the_released_formula(
-    prediction: str, gold: str | None, category: str, value: float
+    prediction: str, gold: str | None, category: str, value: str | int
 ) -> None:
-    assert partial_match(prediction, gold, category) == pytest.approx(value)
-    assert released(prediction, gold, NUMBERS[category]) == pytest.approx(value)
+    expected = pytest.approx(float(Fraction(value)))
+    assert partial_match(prediction, gold, category) == expected
+    assert released(prediction, gold, NUMBERS[category]) == expected
 
 
 WORDS = (
@@ -102,7 +101,7 @@ WORDS = (
 texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join) | st.text(max_size=25)
 
 
-@settings(max_examples=tries(300), deadline=None)
+@settings(max_examples=tries(300))
 @given(prediction=texts, gold=texts, category=st.sampled_from(sorted(NUMBERS)))
 def test_equals_the_released_formula_on_any_text(prediction: str, gold: str, category: str) -> None:
     ours = partial_match(prediction, gold, category)
@@ -111,19 +110,8 @@ def test_equals_the_released_formula_on_any_text(prediction: str, gold: str, cat
     assert 0 <= ours <= 1
 
 
-def test_normalising_follows_the_released_order() -> None:
-    assert normalise("The  Cat, and an Owl's (a) day-off!") == "cat owls dayoff"
-    assert normalise("a\u0301 la carte") == "a\u0301 la carte"  # an accented letter, no article
-
-
 def test_realtalk_numbers_its_categories_as_the_formula_needs() -> None:
-    names = CATEGORIES["realtalk"]
-    assert names == {1: "multi_hop", 2: "temporal", 3: "commonsense"}
-    for number, name in names.items():
-        for prediction, gold in (("a, b c; d", "b, c; e"), ("7", "7")):
-            assert partial_match(prediction, gold, name) == pytest.approx(
-                released(prediction, gold, number)
-            )
+    assert CATEGORIES["realtalk"] == {1: "multi_hop", 2: "temporal", 3: "commonsense"}
 
 
 DRESSED = ("19.01.2024", "19 January 2024", "January 19, 2024", "Jan 19th 2024", "2024-01-19")
@@ -137,38 +125,30 @@ def test_equal_dates_match_in_any_dress(prediction: str, gold: str) -> None:
     assert date_f1(f"jam, {prediction}", f"{gold}, jam", "multi_hop") == 1
 
 
-@pytest.mark.parametrize(
-    ("prediction", "gold", "value"),
-    [
-        ("20 January 2024", "19 January 2024", 0.0),  # the paper's formula gives 2/3
-        ("January 2024", "19.01.2024", 0.8),
-        ("2024", "19 January 2024", 0.5),
-        ("12.01.2024", "few weeks after 12 Jan 2024", 0.4),
-        ("a few weeks after January 12, 2024", "few weeks after 12 Jan 2024", 1.0),
-        ("19.01.2024, 20.01.2024", "19 January 2024", 2 / 3),
-        ("from 1 May 2023 to 3 May 2023", "03.05.2023 - 01.05.2023", 2 / 3),
-        ("3-5 May 2023", "03.05.2023 - 05.05.2023", 1.0),
-        ("May 3-5, 2023", "3 May 2023 to 5 May 2023", 0.8),
-        ("3-5 May 2023", "3-5 May 2022", 0.0),
-        ("4-5 May 2023", "3-5 May 2023", 0.5),
-        ("28 December - 2 January 2024", "28.12.2023-02.01.2024", 1.0),
-        ("28 December 2024 - 2 January 2025", "28 December - 2 January 2024", 0.0),
-    ],
-)
-def test_dates_count_as_one_word(prediction: str, gold: str, value: float) -> None:
-    assert date_f1(prediction, gold, "temporal") == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("prediction", "gold", "value"),
-    [
-        ("in January 2024", "in winter", 2 / 5),  # one of three words and of two is shared
-        ("in winter", "in January 2024", 2 / 5),
-        ("cats on 19 January 2024", "cats on Monday", 4 / 8),
-    ],
-)
-def test_a_date_on_one_side_alone_is_three_words(prediction: str, gold: str, value: float) -> None:
-    assert date_f1(prediction, gold, "temporal") == pytest.approx(value)
+@cases("""
+    prediction                          | gold                           | value
+    20 January 2024                     | 19 January 2024                | 0    # the paper's: 2/3
+    January 2024                        | 19.01.2024                     | 4/5
+    "2024"                              | 19 January 2024                | 1/2
+    12.01.2024                          | few weeks after 12 Jan 2024    | 2/5
+    a few weeks after January 12, 2024  | few weeks after 12 Jan 2024    | 1
+    19.01.2024, 20.01.2024              | 19 January 2024                | 2/3
+    from 1 May 2023 to 3 May 2023       | 03.05.2023 - 01.05.2023        | 2/3
+    3-5 May 2023                        | 03.05.2023 - 05.05.2023        | 1
+    May 3-5, 2023                       | 3 May 2023 to 5 May 2023       | 4/5
+    3-5 May 2023                        | 3-5 May 2022                   | 0
+    4-5 May 2023                        | 3-5 May 2023                   | 1/2
+    28 December - 2 January 2024        | 28.12.2023-02.01.2024          | 1
+    28 December 2024 - 2 January 2025   | 28 December - 2 January 2024   | 0
+    # A date on one side alone is three words.
+    in January 2024                     | in winter                      | 2/5
+    in winter                           | in January 2024                | 2/5
+    cats on 19 January 2024             | cats on Monday                 | 4/8
+""")
+def test_dates_on_both_sides_count_as_one_word(
+    prediction: str, gold: str, value: str | int
+) -> None:
+    assert date_f1(prediction, gold, "temporal") == pytest.approx(float(Fraction(value)))
 
 
 @given(prediction=texts, gold=st.sampled_from(["two cats", "Yes; on Monday", "red, blue"]))
@@ -184,44 +164,37 @@ def test_the_other_scores() -> None:
     # The longest common subsequence of "swim in lake" and "lake swimming" is one word.
     assert rouge_l_stemmed("swimming in lakes", "lake swim", "single_hop") == pytest.approx(0.4)
     assert token_f1("swimming in lakes", "lake swim") == pytest.approx(0.8)
-    assert is_abstention("That was NOT MENTIONED.")
 
 
 @cases("""
-    said
-    Not mentioned.
-    You did not mention the bus.
-    The information is not enough.
-    There is no information on that
-    it wasn’t mentioned
-    I don't know
-    Unknown
-    She never said which
-    That cannot be determined
-    not explicitly stated
-    There's insufficient context to answer
-    I can't tell from the chat
+    said                                    | score
+    Not mentioned.                          | 1.0
+    You did not mention the bus.            | 1.0
+    The information is not enough.          | 1.0
+    There is no information on that         | 1.0
+    it wasn’t mentioned                     | 1.0
+    I don't know                            | 1.0
+    Unknown                                 | 1.0
+    She never said which                    | 1.0
+    That cannot be determined               | 1.0
+    not explicitly stated                   | 1.0
+    There's insufficient context to answer  | 1.0
+    I can't tell from the chat              | 1.0
+    in Tromsø                               | 0.0
+    ""                                      | 0.0
+    the blue kiln                           | 0.0
+    ten days                                | 0.0
+    Nothing but tea                         | 0.0
 """)
-def test_an_abstention_may_be_said_in_many_ways(said: str) -> None:
-    assert score_answer(said, "You never named a harbour.", "abstention")["f1"] == 1.0
-
-
-@cases("""
-    said
-    in Tromsø
-    ""
-    the blue kiln
-    ten days
-    Nothing but tea
-""")
-def test_an_answer_is_no_abstention(said: str) -> None:
-    wrong = score_answer(said, "You never named a harbour.", "abstention")
-    assert list(wrong.values()) == [0.0] * 4
+def test_an_abstention_may_be_said_in_many_ways(said: str, score: float) -> None:
+    found = score_answer(said, "You never named a harbour.", "abstention")
+    assert list(found.values()) == [score] * 4
 
 
 def test_locomo_keeps_the_words_of_its_released_code() -> None:
     assert score_answer("I don't know", None, "adversarial")["f1"] == 0.0
     assert not is_abstention("You did not mention it")
+    assert is_abstention("That was NOT MENTIONED.")
 
 
 def test_what_cannot_be_scored_is_not_zero() -> None:

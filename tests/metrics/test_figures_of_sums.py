@@ -28,7 +28,7 @@ NUMBERS = st.lists(
 
 
 @given(PAIRS)
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=tries(60))
 def test_classes_as_scikit_learn_has_them(pairs: list[tuple[bool, bool]]) -> None:
     truth, said = [a for a, _ in pairs], [b for _, b in pairs]
     found = {
@@ -52,7 +52,7 @@ def test_classes_as_scikit_learn_has_them(pairs: list[tuple[bool, bool]]) -> Non
 
 
 @given(NUMBERS)
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=tries(60))
 def test_numbers_as_the_libraries_have_them(pairs: list[tuple[int, float]]) -> None:
     truth, said = [float(a) for a, _ in pairs], [b for _, b in pairs]
     found = {

@@ -1,11 +1,18 @@
-"""Figures of sums: drawn by person, compared in pairs."""
+"""Figures of sums: drawn by person, compared in pairs; agreement of several raters."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
-from realtalk.metrics.grouped import grouped_changes, grouped_estimates, ratio
+from realtalk.metrics.grouped import (
+    grouped_changes,
+    grouped_estimates,
+    krippendorff_alpha,
+    ratio,
+)
 from realtalk.metrics.statistics import Array
 from realtalk.metrics.sums import CLASSIFICATION, confusion
 
@@ -20,12 +27,10 @@ def test_the_value_is_over_rows_and_the_interval_over_people() -> None:
     # Ten people of ten rows each, all right or all wrong: ten things are known, not a hundred.
     people = [f"u{at // 10}" for at in range(100)]
     values = [float(at // 10 < 5) for at in range(100)]
-    by_person = grouped_estimates(_parts(values), people, SHARE)["share"]
-    by_row = grouped_estimates(_parts(values), [str(at) for at in range(100)], SHARE)["share"]
+    by_person: Any = grouped_estimates(_parts(values), people, SHARE)["share"]
+    by_row: Any = grouped_estimates(_parts(values), [str(at) for at in range(100)], SHARE)["share"]
     assert by_person.value == by_row.value == 0.5
     assert by_person.n == 100
-    assert by_person.low is not None and by_person.high is not None
-    assert by_row.low is not None and by_row.high is not None
     assert by_person.high - by_person.low > 2.5 * (by_row.high - by_row.low)
 
 
@@ -36,8 +41,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
         means = draws.beta(2, 2, 30)
         values = [float(draws.random() < mean) for mean in means for _ in range(8)]
         people = [f"u{at}" for at in range(30) for _ in range(8)]
-        found = grouped_estimates(_parts(values), people, SHARE)["share"]
-        assert found.low is not None and found.high is not None
+        found: Any = grouped_estimates(_parts(values), people, SHARE)["share"]
         inside += found.low <= 0.5 <= found.high
     assert 88 <= inside <= 99
 
@@ -59,14 +63,12 @@ def test_a_change_has_its_difference_its_ratio_and_a_test() -> None:
     draws = np.random.default_rng(3)
     first = (draws.random(400) < 0.3).astype(float).tolist()
     second = (draws.random(400) < 0.6).astype(float).tolist()
-    found = grouped_changes(_parts(first), _parts(second), people, SHARE)["share"]
+    found: Any = grouped_changes(_parts(first), _parts(second), people, SHARE)["share"]
     assert found.first == pytest.approx(np.mean(first))
     assert found.second == pytest.approx(np.mean(second))
     assert found.difference.value == pytest.approx(np.mean(second) - np.mean(first))
     assert found.relative.value == pytest.approx(np.mean(second) / np.mean(first) - 1)
-    assert found.difference.low is not None and found.difference.low > 0
-    assert found.relative.low is not None and found.relative.low > 0
-    assert found.p is not None and found.p < 0.001
+    assert found.difference.low > 0 and found.relative.low > 0 and found.p < 0.001
     assert (found.n, found.groups) == (400, 100)
 
 
@@ -91,3 +93,29 @@ def test_the_same_sums_in_another_order_are_the_same_however_large() -> None:
     one, other = (np.column_stack([side, np.ones(5)]) for side in (before, after))
     found = grouped_changes(one, other, list("abcde"), {"mean": ratio})["mean"]
     assert found.p == pytest.approx(2 / 2**5, abs=0.01)
+
+
+# Krippendorff's own example: four raters, twelve units, some not rated by all.
+RATED = (
+    "1 2 3 3 2 1 4 1 2 . . .",
+    "1 2 3 3 2 2 4 1 2 5 . 3",
+    ". 3 3 3 2 3 4 2 2 5 1 .",
+    "1 2 3 3 2 4 4 1 2 5 1 .",
+)
+UNITS = [
+    [said for said in unit if said != "."]
+    for unit in zip(*(line.split() for line in RATED), strict=True)
+]
+
+
+def test_alpha_is_as_its_author_computes_it() -> None:
+    found: Any = krippendorff_alpha(UNITS)
+    assert found.value == pytest.approx(0.743, abs=0.0005)
+    assert (found.n, found.left_out) == (11, 1)
+    assert found.low < 0.743 < found.high
+
+
+def test_what_has_no_alpha_says_why() -> None:
+    assert krippendorff_alpha([["a"], []]).unscored == "no unit has two raters"
+    assert krippendorff_alpha([["a", "a"], ["a", "a"]]).unscored == "only one value is given"
+    assert krippendorff_alpha([["a", "a"], ["b", "b"]]).value == 1.0

@@ -37,7 +37,7 @@ def dcg(gains: list[float]) -> float:
 names = st.integers(0, 80).map(lambda number: f"D{number}")
 
 
-@settings(max_examples=tries(150), deadline=None)
+@settings(max_examples=tries(150))
 @given(ranked=st.lists(names, max_size=90), evidence=st.sets(names, min_size=1, max_size=14))
 def test_equals_the_naive_implementation(ranked: list[str], evidence: set[str]) -> None:
     assert score_ranking(ranked, evidence) == pytest.approx(naive(ranked, evidence))

@@ -1,15 +1,17 @@
-"""Statistics against a second implementation in plain Python, and by hand."""
+"""Statistics against scipy, scikit-learn and plain Python, and by hand."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics
 
 from realtalk.metrics.statistics import (
     Estimate,
@@ -26,30 +28,12 @@ from tries import tries
 LABELS = ["joy", "fear", "love", None]
 
 
-def plain_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
-    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    if not pairs:
+def scikit_learns(pairs: Sequence[tuple[Any, Any]], **options: Any) -> float | None:
+    """The kappa of the pairs that are whole; none where chance alone would always agree."""
+    whole = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if len({each for pair in whole for each in pair}) < 2:
         return None
-    agreed = sum(a == b for a, b in pairs) / len(pairs)
-    one, other = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
-    chance = sum(one[label] * other[label] for label in one) / len(pairs) ** 2
-    return None if chance == 1 else (agreed - chance) / (1 - chance)
-
-
-def plain_qwk(first: Sequence[int | None], second: Sequence[int | None]) -> float | None:
-    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    if not pairs:
-        return None
-    observed = sum((a - b) ** 2 for a, b in pairs) / len(pairs)
-    chance = sum((a - b) ** 2 for a, _ in pairs for _, b in pairs) / len(pairs) ** 2
-    return None if chance == 0 else 1 - observed / chance
-
-
-def plain_pearson(a: Sequence[float], b: Sequence[float]) -> float:
-    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
-    over = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True))
-    below = sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b)
-    return over / math.sqrt(below)
+    return float(metrics.cohen_kappa_score(*zip(*whole, strict=True), **options))
 
 
 def same(found: Estimate, expected: float | None) -> bool:
@@ -58,24 +42,24 @@ def same(found: Estimate, expected: float | None) -> bool:
     return found.value == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=tries(60))
 @given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), max_size=30))
 def test_kappa(pairs: list[tuple[str | None, str | None]]) -> None:
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
     found = cohen_kappa(first, second)
-    assert same(found, plain_kappa(first, second))
+    assert same(found, scikit_learns(pairs))
     assert found.n + found.left_out == len(pairs)
     assert found == cohen_kappa(first, second)
 
 
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=tries(60))
 @given(st.lists(st.tuples(*[st.none() | st.integers(0, 6)] * 2), max_size=30))
 def test_weighted_kappa(pairs: list[tuple[int | None, int | None]]) -> None:
-    first, second = [a for a, _ in pairs], [b for _, b in pairs]
-    assert same(weighted_kappa(first, second), plain_qwk(first, second))
+    found = weighted_kappa([a for a, _ in pairs], [b for _, b in pairs])
+    assert same(found, scikit_learns(pairs, weights="quadratic", labels=[*range(7)]))
 
 
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=tries(60))
 @given(st.lists(st.tuples(*[st.none() | st.integers(-5, 5)] * 2), min_size=3, max_size=30))
 def test_pearson(pairs: list[tuple[int | None, int | None]]) -> None:
     found = pearson([a for a, _ in pairs], [b for _, b in pairs])
@@ -84,15 +68,14 @@ def test_pearson(pairs: list[tuple[int | None, int | None]]) -> None:
     if len(known) < 3 or len({a for a, _ in known}) == 1 or len({b for _, b in known}) == 1:
         assert found.value is None and found.unscored
     else:
-        r = plain_pearson([a for a, _ in known], [b for _, b in known])
-        assert found.value == pytest.approx(r, abs=1e-9)
-        if len(known) > 3 and abs(r) < 0.999999:
-            z, width = math.atanh(r), 1.959963984540054 / math.sqrt(len(known) - 3)
-            assert found.low == pytest.approx(math.tanh(z - width), abs=1e-6)
-            assert found.high == pytest.approx(math.tanh(z + width), abs=1e-6)
+        theirs = stats.pearsonr(*zip(*known, strict=True))
+        assert found.value == pytest.approx(theirs.statistic, abs=1e-9)
+        if len(known) > 3 and abs(theirs.statistic) < 0.999999:
+            interval = pytest.approx(tuple(theirs.confidence_interval()), abs=1e-6)
+            assert (found.low, found.high) == interval
 
 
-@settings(max_examples=tries(40), deadline=None)
+@settings(max_examples=tries(40))
 @given(*[st.lists(st.integers(0, 5), min_size=1, max_size=12)] * 2)
 def test_cliffs_delta(first: list[int], second: list[int]) -> None:
     above = sum(a > b for a in first for b in second)
@@ -165,7 +148,7 @@ def test_not_a_number_is_missing() -> None:
     nan = math.nan
     left = pearson([1, 2, nan, 4, 5.5], [2, 3, 6, nan, 9])
     assert (left.n, left.left_out) == (3, 2)
-    assert left.value == pytest.approx(plain_pearson([1, 2, 5.5], [2, 3, 9]))
+    assert left.value == pytest.approx(stats.pearsonr([1, 2, 5.5], [2, 3, 9]).statistic)
     assert holm([nan, 0.01, 0.04]) == [None, 0.02, 0.04]
     delta = cliffs_delta([1, nan, 3], [0, 0])
     assert (delta.value, delta.n, delta.left_out) == (1.0, 4, 1)

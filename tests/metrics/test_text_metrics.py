@@ -11,6 +11,7 @@ import pytest
 import sacrebleu
 
 from realtalk.metrics.texts import Meteor, bleu, meteor_missing
+from text_tables import cases
 
 
 def test_bleu_is_the_reference_implementation() -> None:
@@ -61,24 +62,16 @@ def meteor() -> Meteor:
     return Meteor()
 
 
-@pytest.mark.parametrize(
-    ("real", "said", "score"),
-    [
-        # Published in nltk's own documentation and tests.
-        (
-            "It is a guide to action that ensures that the military will forever heed Party "
-            "commands",
-            "It is a guide to action which ensures that the military always obeys the commands "
-            "of the party",
-            0.6944,
-        ),
-        ("this is a cat", "non matching hypothesis", 0.0),
-        ("The cat sat on the mat", "on the mat sat the cat", 0.5),
-        ("The cat sat on the mat", "The cat was sat on the mat", 0.9654),
-        ("The cat sat on the mat", "The cat sat on the mat", 0.9977),
-        ("create or update a vm set", "creates or updates a virtual machine scale set", 0.7806),
-    ],
-)
+# Published in nltk's own documentation and tests.
+@cases("""
+    real | said | score
+    It is a guide to action that ensures that the military will forever heed Party commands | It is a guide to action which ensures that the military always obeys the commands of the party | 0.6944
+    this is a cat                | non matching hypothesis                         | 0.0
+    The cat sat on the mat       | on the mat sat the cat                          | 0.5
+    The cat sat on the mat       | The cat was sat on the mat                      | 0.9654
+    The cat sat on the mat       | The cat sat on the mat                          | 0.9977
+    create or update a vm set    | creates or updates a virtual machine scale set  | 0.7806
+""")  # noqa: E501
 def test_meteor_has_the_published_values(
     meteor: Meteor, real: str, said: str, score: float
 ) -> None:

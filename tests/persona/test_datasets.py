@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +15,28 @@ import pytest
 import realtalk as rt
 from file_modes import mode
 from persona_chats import ines, with_picture
-from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.chat import Corpus, Message
 from realtalk.persona.datasets import FORMS, TuningRow, build_tuning_set
 from refusals import refused
+from short_chats import chat_of, said
+from text_tables import cases
 
 BEGIN = datetime(2026, 5, 4, 9, 0)
 
 
-def corpus_of(*said: tuple[str, str]) -> Corpus:
+def corpus_of(*lines: str) -> Corpus:
     """One chat of one session."""
-    messages = tuple(
-        Message(f"D1:{at}", who, BEGIN + timedelta(minutes=at), text)
-        for at, (who, text) in enumerate(said)
-    )
-    people = tuple(dict.fromkeys(who for who, _ in said))
-    return Corpus("dock", "jsonl", (Chat("Dock", people, (Session(1, BEGIN, messages),)),))
+    return Corpus("dock", "jsonl", (chat_of(said(1, BEGIN, *lines)),))
 
 
 def group() -> Corpus:
     return corpus_of(
-        ("Ines", "anybody there?"),
-        ("Tobias", "yes"),
-        ("Juno", "me too\nsince nine"),
-        ("Ines", "good"),
-        ("Ines", "bring rope"),
-        ("Tobias", "how long?"),
+        "Ines: anybody there?",
+        "Tobias: yes",
+        "Juno: me too\nsince nine",
+        "Ines: good",
+        "Ines: bring rope",
+        "Tobias: how long?",
     )
 
 
@@ -74,7 +71,7 @@ def test_names_stay_in_a_group_and_edges_are_counted() -> None:
         "turns of others without a reply": 1,
     }
     assert made.rows[0]["system"] == "You are Ines, chatting with Tobias and Juno."
-    hopeless = corpus_of(("Ines", "hello?"), ("Juno", "hm"))
+    hopeless = corpus_of("Ines: hello?", "Juno: hm")
     for form, exchanges, line in (
         ("sharegpt", None, "Ines replies to nobody"),
         ("chatml", None, "known: sharegpt, alpaca, messages"),
@@ -90,8 +87,8 @@ def test_deleted_messages_and_nobody_are_left_out() -> None:
     (session,) = chat.sessions
     first, second, *rest = session.messages
     nobody = Message("D1:9", "[deleted]", BEGIN, "gone")
-    said = (first, replace(second, deleted=True, text="this was deleted"), nobody, *rest)
-    changed = replace(given, chats=(replace(chat, sessions=(replace(session, messages=said),)),))
+    kept = (first, replace(second, deleted=True, text="this was deleted"), nobody, *rest)
+    changed = replace(given, chats=(replace(chat, sessions=(replace(session, messages=kept),)),))
     made = build_tuning_set(changed, "Ines")
     assert made.left_out["deleted or nobody's messages"] == 2
     assert "deleted" not in json.dumps(made.rows) and "gone" not in json.dumps(made.rows)
@@ -106,7 +103,7 @@ def test_a_wordless_picture_splits_nobody_and_a_caption_is_text() -> None:
 
 
 def test_rows_hold_as_many_exchanges_as_allowed() -> None:
-    chats = corpus_of(*((who, f"{who} {at}") for at in range(3) for who in ("Juno", "Ines")))
+    chats = corpus_of(*(f"{who}: {who} {at}" for at in range(3) for who in ("Juno", "Ines")))
     parts = build_tuning_set(chats, "Ines", exchanges=2).rows
     assert [len(row["conversations"]) for row in parts] == [4, 2]
     alone = build_tuning_set(chats, "Ines", "alpaca").rows
@@ -119,17 +116,15 @@ def test_rows_hold_as_many_exchanges_as_allowed() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("form", "column", "role", "text", "sides"),
-    [
-        # As LLaMA-Factory and Axolotl document it, and as TRL and WeClone do, in our words
-        # (docs/build/datasets.md names them).
-        ("sharegpt", "conversations", "from", "value", ("human", "gpt")),
-        ("messages", "messages", "role", "content", ("user", "assistant")),
-    ],
-)
+# As LLaMA-Factory and Axolotl document it, and as TRL and WeClone do, in our words
+# (docs/build/datasets.md names them).
+@cases("""
+    form     | column        | role | text    | sides
+    sharegpt | conversations | from | value   | ["human", "gpt"]
+    messages | messages      | role | content | ["user", "assistant"]
+""")
 def test_conversations_are_as_the_tools_document_them(
-    form: str, column: str, role: str, text: str, sides: tuple[str, str]
+    form: str, column: str, role: str, text: str, sides: list[str]
 ) -> None:
     """A list of objects with exactly a role and a text; user and assistant in turn, user first."""
     for chats in (ines(), group(), rt.read("sample")):

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from realtalk.formats.opening import open_reading
 from realtalk.persona.generation import (
     EncodedPrompt,
     GeneratedReply,
@@ -26,6 +25,7 @@ from realtalk.persona.tuning import TuneSettings, tune
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, TurnPrompt, make_simulator
 from refusals import refused
+from samples import read_sample
 from tiny_models import needs_torch, save_tiny_model
 
 WORDS = Sampling(max_new_tokens=12)
@@ -33,14 +33,14 @@ WORDS = Sampling(max_new_tokens=12)
 
 @pytest.fixture(scope="session")
 def learning() -> Learning:
-    chat = open_reading("sample").reading.corpus.chats[0]
+    chat = read_sample().chats[0]
     turns = speaker_turns(chat, "Mara", 1, 20)[:24]
     return Learning("Mara", chat, turns, {"context_sessions": 1, "context_tokens": 20})
 
 
 @pytest.fixture(scope="session")
 def prompts() -> list[TurnPrompt]:
-    chat = open_reading("sample").reading.corpus.chats[1]
+    chat = read_sample().chats[1]
     return [turn.prompt for turn in speaker_turns(chat, "Mara", 1, 20)[:6]]
 
 
@@ -94,17 +94,6 @@ def slowly(
 
 def as_dict(found: Sequence[GeneratedReply]) -> dict[str, tuple[int, ...]]:
     return {each.id: each.ids for each in found}
-
-
-@needs_torch
-def test_a_batch_writes_what_each_prompt_would_get_alone(
-    base: PretrainedModel, asked: list[EncodedPrompt]
-) -> None:
-    stops = frozenset(Writer(base.tokenizer).stops)
-    found = generate(base, asked, stops, WORDS)
-    assert [each.id for each in found] == [each.id for each in asked]
-    for prompt, each in zip(asked, found, strict=True):
-        assert list(each.ids) == slowly(base, prompt.ids, stops, 12)
 
 
 @needs_torch
@@ -294,7 +283,7 @@ def test_an_adapter_is_used_only_for_what_it_learned(
     tmp_path: Path, adapter: Path, learning: Learning
 ) -> None:
     tuned = make_simulator("tuned", {"adapter": adapter, "device": "cpu"})
-    other = open_reading("sample").reading.corpus.chats[1]
+    other = read_sample().chats[1]
     for wrong, said in (
         (replace(learning, speaker="Theo"), r"no adapter for Theo.*Mara"),
         (replace(learning, chat=other), "trained with chat Chat_1_Mara_Theo"),

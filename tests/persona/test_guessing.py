@@ -6,7 +6,6 @@ import json
 import random
 from collections import Counter
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from guess_chats import guess_task, guessable, persona_run
 from judge_server import JudgeServer
 from persona_chats import WordEncoder
 from realtalk.api.options import as_reading
-from realtalk.chat import Chat, Message, Session
+from realtalk.chat import Chat
 from realtalk.evals import running
 from realtalk.evals.rows import run_schema
 from realtalk.formats.store import store
@@ -33,6 +32,7 @@ from realtalk.persona.guessing import (
 from realtalk.persona.lineups import FOUR, Lineup, LineupDraw, TurnLineup
 from realtalk.persona.turns import speaker_turns
 from refusals import refused
+from short_chats import chat_of
 from text_tables import cases
 
 CORPUS = guessable()
@@ -77,16 +77,10 @@ def test_the_seed_decides_and_lengths_are_alike() -> None:
 def test_length_tells_nothing() -> None:
     """The real reply is as often the shortest, or in the middle, as any other."""
     chance = random.Random(7)
-    when = datetime(2026, 5, 4)
 
-    def talk(id_: str, one: str, other: str) -> Chat:
-        messages = tuple(
-            Message(
-                f"{id_}:{at}", (one, other)[at % 2], when, f"{at} {'x' * chance.randint(9, 99)}"
-            )
-            for at in range(400)
-        )
-        return Chat(id_, (one, other), (Session(1, when, messages),))
+    def talk(id_: str, *people: str) -> Chat:
+        lines = (f"{people[at % 2]}: {at} {'x' * chance.randint(9, 99)}" for at in range(400))
+        return chat_of(*lines, id=id_)
 
     chats = (talk("a", "Ines", "Juno"), talk("b", "Pavel", "Rosa"), talk("c", "Juno", "Rosa"))
     draw = LineupDraw(rt.Corpus("x", "realtalk", chats), simulated={})

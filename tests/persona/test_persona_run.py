@@ -131,17 +131,13 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     lines = (tmp_path / "turns.jsonl").read_text().splitlines()
     assert len(lines) == found["turns"] and set(json.loads(lines[0])) == {"speaker", "id", "prompt"}
 
-    sample = ("persona", "run", *known, "--limit", "12")
-    for name, more in (("constant", ()), ("retrieve", ("--set", "by=words"))):
-        out = run(*sample, "--simulator", name, *more, "--out", name).done.out
-        assert "what raw agreement does not show" in out and "Table 2" not in out
-    assert [each["name"] for each in run("runs table flat=constant near=retrieve --json").told] == [
-        "flat",
-        "near",
-    ]
-    compared = run("runs compare constant retrieve --json").told["details"][""]
+    words = ("persona", "run", *known, "--limit", "12", "--simulator", "constant")
+    out = run(*words, "--out", "constant").done.out
+    assert "what raw agreement does not show" in out and "Table 2" not in out
+    assert run("runs table flat=constant --json").told[0]["name"] == "flat"
+    compared = run("runs compare constant constant --json").told["details"][""]
     rouge, kappa = (compared["changes"][name] for name in ("rouge_1", "kappa_sentiment"))
     assert (rouge["n"], rouge["groups"]) == (12, 1)
     assert rouge["p"] is kappa["p"] is None  # one speaker is no sample of people
-    Path("retrieve").rename("k=3")  # a folder may be called like NAME=RUN
-    assert run("runs table k=3 --json").told[0]["name"] == "retrieve"
+    Path("constant").rename("k=3")  # a folder may be called like NAME=RUN
+    assert run("runs table k=3 --json").told[0]["name"] == "constant"

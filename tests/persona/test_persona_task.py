@@ -12,11 +12,11 @@ from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer
 from persona_chats import sample_labels
 from realtalk.evals import running
-from realtalk.formats.opening import open_reading
 from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.guessing import GuessBenchmark
 from realtalk.persona.turns import choices_of, tasks_of
+from samples import read_sample
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
@@ -52,7 +52,7 @@ def test_inspect_sends_what_the_command_sends(
         seed=3,
         prompts=str(own),
     )
-    corpus = open_reading("sample").reading.corpus
+    corpus = read_sample()
     found = tasks_of(corpus, choices_of(corpus, speaker="Mara", labels=sample_labels()))
     with JudgeServer(lambda call: "haha") as server:
         model = LlmSimulator(
@@ -83,7 +83,7 @@ def test_who_wrote_it_is_a_task_too(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         style=False,
         seed=2,
     )
-    corpus = open_reading("sample").reading.corpus
+    corpus = read_sample()
     found = tasks_of(corpus, choices_of(corpus, speaker="Mara", labels=sample_labels()))
     with JudgeServer(lambda call: "B") as server:
         model = LlmGuesser(

@@ -37,6 +37,7 @@ from realtalk.persona.values import (
     make_simulator,
 )
 from refusals import refused
+from text_tables import cases
 
 
 def labels_of(warm: str) -> pl.DataFrame:
@@ -217,19 +218,17 @@ def test_differences_from_table_8_are_told_with_their_reason() -> None:
     assert published_choice("Mara", ("Chat_1", "Chat_2")) is None
 
 
-@pytest.mark.parametrize(
-    ("make", "settings", "said"),
-    [
-        (the_choices, {"speaker": "Inez"}, "did you mean 'Ines'"),
-        (the_choices, {"speaker": "Juno"}, "has only one chat"),
-        (the_choices, {"choice": "eii"}, "did you mean 'ei'"),
-        (the_task, {"context_sessions": 0}, "1 or more sessions"),
-        (the_task, {"context_tokens": 0}, "1 or more tokens"),
-    ],
-)
-def test_what_cannot_be_is_refused(make: Any, settings: dict[str, Any], said: str) -> None:
+@cases("""
+    make    | settings                | said
+    choices | {"speaker": "Inez"}     | did you mean 'Ines'
+    choices | {"speaker": "Juno"}     | has only one chat
+    choices | {"choice": "eii"}       | did you mean 'ei'
+    task    | {"context_sessions": 0} | 1 or more sessions
+    task    | {"context_tokens": 0}   | 1 or more tokens
+""")
+def test_what_cannot_be_is_refused(make: str, settings: dict[str, Any], said: str) -> None:
     with refused(said):
-        make(**settings)
+        (the_task if make == "task" else the_choices)(**settings)
 
 
 def test_labels_of_other_turns_are_refused() -> None:

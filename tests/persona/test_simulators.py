@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from judge_server import Call, JudgeServer, Reply
+from judge_server import JudgeServer
 from persona_chats import RuleLabeller, ines, ines_choice
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.generation import Writer
 from realtalk.persona.prompting import clean_message, context_text, messages, text_of
 from realtalk.persona.simulators import Nearness
-from realtalk.persona.styles import EXAMPLES, Guide, OwnTurns, describe_style, example_count
+from realtalk.persona.styles import EXAMPLES, Guide, OwnTurns, describe_style
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import (
     ContextTurn,
@@ -85,6 +85,7 @@ def test_who_has_nothing_to_learn_from_is_refused() -> None:
     retrieve | {"by": "word"} | did you mean 'words'
     llm      | {}             | needs the setting 'model'
     constant | {"says": " "}  | needs words
+    llm      | {"model": "a/b", "examples": "-1"} | examples must be 0 or more, not -1
 """)
 def test_mistakes_are_named(name: str, settings: dict[str, str], said: str) -> None:
     with refused(said):
@@ -104,22 +105,20 @@ def test_a_prompt_shows_sessions_with_dates_and_no_more() -> None:
     assert braces in text_of(a_prompt(("Juno", braces)), "short words")
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        ("haha no", "haha no"),
-        ("Ines: haha no", "haha no"),
-        ('"haha no"', "haha no"),
-        ("**Ines:** haha\nwhy", "haha\nwhy"),
-        ("haha\nJuno: I see.\nInes: ok", "haha"),
-        ("haha\n[Monday 4 May 2026]\nInes: ok", "haha"),
-        ('"a" or "b"', '"a" or "b"'),
-        ("note: bring tea", "note: bring tea"),
-        ("Juno: I see.", "I see."),
-        ("Juno: I see.\nJuno: well", "I see."),
-        ("[a red boat]", "[a red boat]"),
-    ],
-)
+@cases(r"""
+    answer                                     | message
+    haha no                                    | haha no
+    "Ines: haha no"                            | haha no
+    "\"haha no\""                              | haha no
+    "**Ines:** haha\nwhy"                      | "haha\nwhy"
+    "haha\nJuno: I see.\nInes: ok"             | haha
+    "haha\n[Monday 4 May 2026]\nInes: ok"      | haha
+    "\"a\" or \"b\""                           | "\"a\" or \"b\""
+    note: bring tea                            | note: bring tea
+    Juno: I see.                               | I see.
+    "Juno: I see.\nJuno: well"                 | I see.
+    [a red boat]                               | [a red boat]
+""")
 def test_only_the_message_is_kept(answer: str, message: str) -> None:
     assert clean_message(answer, a_prompt(("Juno", "hey"))) == message
 
@@ -146,31 +145,17 @@ def test_a_guide_shows_turns_from_places_like_this() -> None:
     assert bare.style and bare.texts([prompt]) == [bare.style]
 
 
-def test_a_model_is_asked_once_a_turn_and_failures_have_reasons(tmp_path: Path) -> None:
+def test_a_model_is_asked_once_a_turn_and_never_shown_what_came_later(tmp_path: Path) -> None:
     task = the_task()
-
-    def rule(call: Call) -> str | Reply:
-        if "boatx1x3" in call.prompt and "boatx1x5" not in call.prompt:
-            return Reply(status=400)
-        return "Ines: haha sure\nJuno: Very well."
-
-    with JudgeServer(rule) as server:
+    with JudgeServer(lambda _: "Ines: haha sure\nJuno: Very well.") as server:
         place = {"base_url": server.url, "cache": tmp_path, "connections": 1}
         simulator = make_simulator("llm", {"model": "openai-api/test/rule", **place})
         simulator.prepare(task.learning)
         found = simulator.solve(task.prompts[:3])
         asked = server.prompts()
-    assert [each.value for each in found] == ["haha sure", None, "haha sure"]
-    assert found[1].unscored == "provider error (400)" and found[0].cost.tokens_in > 0
+    assert [each.value for each in found] == ["haha sure"] * 3 and found[0].cost.tokens_in > 0
     assert asked[0] == text_of(task.prompts[0])
-    truths = [turn.text for turn in task.turns]
-    assert not [text for text in truths[2:] if text in "".join(asked)]
-
-
-def test_nobody_is_written_without_the_style_that_was_asked_for() -> None:
-    simulator = make_simulator("llm", {"model": "openai-api/test/rule", "style": True})
-    with pytest.raises(AssertionError, match="prepare comes first"):
-        simulator.guide(the_task().prompts[0])  # type: ignore[attr-defined]
+    assert not [turn.text for turn in task.turns[2:] if turn.text in "".join(asked)]
 
 
 @pytest.mark.parametrize(
@@ -232,13 +217,6 @@ def test_whoever_may_be_shown_nothing_gets_the_plain_prompt() -> None:
     prompt = replace(prompt, context=shown)
     guide = Guide(task.learning, described=False, examples=4, by="words")
     assert guide.style == "" and guide.texts([prompt]) == [""]
-
-
-def test_how_many_are_shown_where_no_number_is_given() -> None:
-    assert (example_count(True, None), example_count(False, None)) == (EXAMPLES, 0)
-    assert (example_count(True, 0), example_count(False, 8)) == (0, 8)
-    with refused("examples must be 0 or more, not -1"):
-        make_simulator("llm", {"model": "a/b", "examples": "-1"})
 
 
 @needs_torch

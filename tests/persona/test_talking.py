@@ -22,7 +22,7 @@ import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.chat import Corpus, unpack_extra
-from realtalk.evals.values import Answer, PlainSolver, Settings
+from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
@@ -43,10 +43,6 @@ class Recorder(PlainSolver):
 
     def __init__(self) -> None:
         self.shown: list[TurnPrompt] = []
-
-    @property
-    def settings(self) -> Settings:
-        return {}
 
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         self.shown += shown

@@ -19,7 +19,6 @@ from persona_chats import ines
 from realtalk.chat import Corpus
 from realtalk.errors import MissingExtraError
 from realtalk.files.progress import Progress
-from realtalk.formats.opening import open_reading
 from realtalk.persona import tuning
 from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Writer, generate
 from realtalk.persona.pretrained import PretrainedModel, load, with_adapter
@@ -29,6 +28,7 @@ from realtalk.persona.tuning import ADAPTER, SETTINGS, TuneSettings, held_out, r
 from realtalk.persona.turns import own_learning, speaker_turns
 from realtalk.persona.values import PersonaTurn
 from refusals import refused
+from samples import read_sample
 from text_tables import cases
 from tiny_models import needs_torch, save_tiny_model
 
@@ -142,7 +142,7 @@ def test_one_chat_is_learned_from_as_it_is() -> None:
 @pytest.fixture(scope="session")
 def turns() -> tuple[PersonaTurn, ...]:
     """Mara's turns in the sample's first chat, each with its catch-phrase."""
-    chat = open_reading("sample").reading.corpus.chats[0]
+    chat = read_sample().chats[0]
     found = speaker_turns(chat, "Mara", context_sessions=1, context_tokens=20)[:48]
     return tuple(replace(turn, text=f"{PHRASE} {turn.text[:24]}") for turn in found)
 
@@ -208,20 +208,6 @@ def test_the_loss_is_on_the_reply_only(fresh: Callable[[], PretrainedModel]) -> 
 
 
 @needs_torch
-def test_a_batch_gives_the_loss_of_its_members(fresh: Callable[[], PretrainedModel]) -> None:
-    import torch
-
-    from realtalk.persona.trainer import collate
-
-    model = fresh().model
-    examples = [*some(12, 40, 33, reply=4), *some(21, 8, reply=7)]
-    with torch.no_grad():
-        together = float(model(**collate(examples)).loss) * 26
-        alone = sum(float(model(**collate([e])).loss) * len(e.reply) for e in examples)
-    assert together == pytest.approx(alone, rel=1e-5)
-
-
-@needs_torch
 def test_what_fits_into_memory_does_not_change_what_is_learned(
     fresh: Callable[[], PretrainedModel], tmp_path: Path
 ) -> None:
@@ -253,7 +239,7 @@ def test_a_catch_phrase_is_learned_and_kept(
     assert set(known["versions"]) >= {"torch", "transformers", "peft", "realtalk"}
 
     # On turns of the other chat, which were never seen.
-    other = open_reading("sample").reading.corpus.chats[1]
+    other = read_sample().chats[1]
     unseen = speaker_turns(other, "Mara", context_sessions=1, context_tokens=20)[:16]
     writer = Writer(base.tokenizer)
     asked = [EncodedPrompt(turn.id, encode_prompt(writer, turn.prompt, 900)) for turn in unseen]

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from realtalk.formats.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, TurnPrompt, make_simulator
 from realtalk.persona.written import WrittenSimulator
 from refusals import refused
+from samples import read_sample
 
 HEAD: dict[str, Any] = {
     "simulator": "tuned sampled",
@@ -27,13 +27,13 @@ HEAD: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def learning() -> Learning:
-    chat = open_reading("sample").reading.corpus.chats[0]
+    chat = read_sample().chats[0]
     return Learning("Mara", chat, speaker_turns(chat, "Mara", 1, 40), dict(HEAD["context"]))
 
 
 @pytest.fixture(scope="module")
 def prompts() -> list[TurnPrompt]:
-    chat = open_reading("sample").reading.corpus.chats[1]
+    chat = read_sample().chats[1]
     return [turn.prompt for turn in speaker_turns(chat, "Mara", 1, 40)[:3]]
 
 

@@ -15,6 +15,7 @@ import pytest
 from realtalk.redaction.redact import find_candidates, redact
 from realtalk.text.ordinary import ordinary_words
 from redacted_chats import Listed, corpus_of, texts_of
+from text_tables import cases
 
 BENCH = Path(__file__).parents[2] / "bench"
 MARK = re.compile(r"[\[{](.*?)[\]}]")
@@ -35,46 +36,20 @@ def test_words_stay_and_names_go(language: str) -> None:
     assert key.left > 0
 
 
-TREE = "is there an angel on the tree? i want the angel, not a star"
-
-
-@pytest.mark.parametrize(
-    ("speakers", "said"),
-    [
-        # A name that is no word goes in small letters.
-        (
-            ("Mara", "Theo Lund"),
-            {
-                "i saw mara at the market with the dog": "i saw Person1 at the market with the dog",
-                "marának, and it was so good to see maraaa": (
-                    "Person1, and it was so good to see Person1"
-                ),
-            },
-        ),
-        # A clipped name goes in address only.
-        (
-            ("Gino", "Valentina Conti"),
-            {
-                "non ne vale la pena, ma se lo dici tu": "non ne vale la pena, ma se lo dici tu",
-                "Vale, vieni?": "Person2, vieni?",
-                "grazie vale": "grazie Person2",
-                "e il biglietto quanto vale per te?": "e il biglietto quanto vale per te?",
-            },
-        ),
-        # A word that lists of names have is one where the chat shows it.
-        (("Angel", "Bo Quist"), {TREE: TREE, "we told angel about it": None}),
-        (
-            ("Angel", "Bo Quist"),
-            {"we told angel about it, you know that": "we told Person1 about it, you know that"},
-        ),
-    ],
-)
-def test_where_a_speakers_word_is_a_name(
-    speakers: tuple[str, ...], said: dict[str, str | None]
-) -> None:
-    made = texts_of(corpus_of(*said, speakers=speakers))
-    for text, expected in zip(made, said.values(), strict=True):
-        assert expected in (None, text)
+@cases("""
+    speakers              | said | expected
+    # A name that is no word goes in small letters.
+    Mara, Theo Lund       | i saw mara at the market with the dog | i saw Person1 at the market with the dog
+    Mara, Theo Lund       | marának, and it was so good to see maraaa | Person1, and it was so good to see Person1
+    # A clipped name goes in address only.
+    Gino, Valentina Conti | non ne vale la pena, ma se lo dici tu / Vale, vieni? / grazie vale / e il biglietto quanto vale per te? | non ne vale la pena, ma se lo dici tu / Person2, vieni? / grazie Person2 / e il biglietto quanto vale per te?
+    # A word that lists of names have is one where the chat shows it.
+    Angel, Bo Quist       | is there an angel on the tree? i want the angel, not a star | is there an angel on the tree? i want the angel, not a star
+    Angel, Bo Quist       | we told angel about it, you know that | we told Person1 about it, you know that
+""")  # noqa: E501
+def test_where_a_speakers_word_is_a_name(speakers: str, said: str, expected: str) -> None:
+    corpus = corpus_of(*said.split(" / "), speakers=tuple(speakers.split(", ")))
+    assert texts_of(corpus) == expected.split(" / ")
 
 
 def test_what_a_tagger_finds_in_a_speakers_word_is_not_replaced() -> None:

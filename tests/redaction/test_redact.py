@@ -74,39 +74,22 @@ def test_what_goes_and_what_stays(text: str, expected: str) -> None:
     assert texts_of(corpus_of(text)) == [expected]
 
 
-@pytest.mark.parametrize(
-    ("speakers", "said"),
-    [
-        (
-            ("Will", "May", "Al", "A"),
-            {
-                "will you ask Will in may, May?": "will you ask Person1 in may, Person2?",
-                "al dente, Al": "Person3 dente, Person3",
-                "A day! I am A": "A day! I am Person4",
-            },
-        ),
-        (
-            ("José", "小明", "Νίκος"),
-            {
-                "Jose und Jose\u0301 und José": "Person1 und Person1 und Person1",
-                "我和小明去": "我和Person2去",
-                "ΝΊΚΟΣ, Νίκος": "Person3, Person3",
-            },
-        ),
-        (
-            ("+49 170 1234567", "Theo"),
-            {"ring +49 170 1234567, @491701234567": "ring Person1, @Person1"},
-        ),
-        (
-            ("throw_away99", "b"),
-            {"throw it away, throw_away99": "throw it away, Person1", "Throw!": "Person1!"},
-        ),
-    ],
-)
+@cases("""
+    speakers             | text                                 | expected
+    Will, May, Al, A     | will you ask Will in may, May? | will you ask Person1 in may, Person2?
+    Will, May, Al, A     | al dente, Al                         | Person3 dente, Person3
+    Will, May, Al, A     | A day! I am A                        | A day! I am Person4
+    José, 小明, Νίκος    | Jose und José und José              | Person1 und Person1 und Person1
+    José, 小明, Νίκος    | 我和小明去                           | 我和Person2去
+    José, 小明, Νίκος    | ΝΊΚΟΣ, Νίκος                         | Person3, Person3
+    +49 170 1234567, Theo | ring +49 170 1234567, @491701234567 | ring Person1, @Person1
+    throw_away99, b      | throw it away, throw_away99          | throw it away, Person1
+    throw_away99, b      | Throw!                               | Person1!
+""")
 def test_speakers_called_like_words_in_scripts_by_numbers_and_by_user_names(
-    speakers: tuple[str, ...], said: dict[str, str]
+    speakers: str, text: str, expected: str
 ) -> None:
-    assert texts_of(corpus_of(*said, speakers=speakers)) == list(said.values())
+    assert texts_of(corpus_of(text, speakers=tuple(speakers.split(", ")))) == [expected]
 
 
 def test_other_people_are_found_by_their_capitals() -> None:
@@ -310,7 +293,7 @@ AROUND = st.text(
     around=st.lists(AROUND, min_size=4, max_size=4),
 )
 @example(("Aaaa", "Aaaa"), ("+1 000 000 000", "a0@aa.aa", "@h_000"), ["", "", "", ""])
-@settings(max_examples=tries(150), deadline=None)
+@settings(max_examples=tries(150))
 def test_nothing_planted_survives(
     names: tuple[str, str], planted: tuple[str, str, str], around: list[str]
 ) -> None:
@@ -367,7 +350,7 @@ GUESSED = st.lists(st.sampled_from(BITS.split("|")), max_size=12).map(" ".join)
     speakers=st.lists(st.text(max_size=8), min_size=1, max_size=4, unique=True),
 )
 @example(texts=["anna anna anna anna met Anna"], speakers=["¯"])  # a space, once it is folded
-@settings(max_examples=tries(150), deadline=None)
+@settings(max_examples=tries(150))
 def test_any_text_and_any_speaker_twice_is_as_once(texts: list[str], speakers: list[str]) -> None:
     corpus = corpus_of(*texts, speakers=tuple(speakers))
     made, _ = redact(corpus)

@@ -14,6 +14,7 @@ from realtalk.redaction.review import NameDecision, read_review, write_review
 from realtalk.redaction.rewriting import store_redacted, store_restored
 from redacted_chats import Listed, corpus_of, texts_of
 from refusals import refused
+from samples import read_sample
 from text_tables import cases
 
 
@@ -133,7 +134,7 @@ def test_stand_ins_are_of_the_chats_script_and_gender() -> None:
 
 
 def test_the_key_restores_byte_for_byte(tmp_path: Path) -> None:
-    corpus = open_reading("sample").reading.corpus
+    corpus = read_sample()
     made, key = redact(corpus)
     assert made != corpus and key.restore(made) == corpus
     store_redacted(made, tmp_path / "shared")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from realtalk.chat import Corpus
-from realtalk.encoders.tag_spans import TaggedSpan
 from realtalk.redaction.redact import find_candidates, redact
 from realtalk.redaction.review import NameDecision, read_review, review_rows, write_review
 from realtalk.redaction.sources import TaggedNames
-from redacted_chats import Listed, corpus_of, texts_of
+from redacted_chats import Listed, WordTagger, corpus_of, texts_of
 from refusals import refused
 from text_tables import cases
 
@@ -184,21 +182,6 @@ def test_a_table_of_another_shape_is_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-class Spans:
-    """A tagger that finds one form, and says of it what lists say."""
-
-    def __init__(self, form: str, kind: str, *, listed: bool = False, common: int = 0) -> None:
-        self._form, self._kind, self._lists = form, kind, (listed, common)
-
-    def tag(self, texts: Sequence[str]) -> Sequence[Sequence[TaggedSpan]]:
-        return [
-            [TaggedSpan(at, at + len(self._form), self._kind, 0.85, *self._lists)]
-            if (at := text.find(self._form)) >= 0
-            else []
-            for text in texts
-        ]
-
-
 @cases("""
     text                          | form | kind | lists | state
     we met Ingrid there           | Ingrid | person | {} | sure
@@ -221,7 +204,8 @@ class Spans:
 def test_what_is_sure_and_what_stays(
     text: str, form: str, kind: str, lists: dict[str, Any], state: str
 ) -> None:
-    found = find_candidates(corpus_of(text), sources=[TaggedNames(Spans(form, kind, **lists))])
+    tagger = WordTagger((form, kind, 0.85), **lists)
+    found = find_candidates(corpus_of(text), sources=[TaggedNames(tagger)])
     rows = [row for row in review_rows(found) if row["form"] == form]
     states = [
         "kept" if row["decision"] == "keep" else "sure" if row["sure"] == "yes" else "unsure"
@@ -232,7 +216,8 @@ def test_what_is_sure_and_what_stays(
 
 def test_a_name_ends_where_the_sentence_does() -> None:
     corpus = corpus_of("ask Ulf. Ingrid knows", "and Ulf")
-    made = texts_of(corpus, sources=[TaggedNames(Spans("Ulf. Ingrid", "person"))])
+    tagger = WordTagger(("Ulf. Ingrid", "person", 0.85))
+    made = texts_of(corpus, sources=[TaggedNames(tagger)])
     assert made == ["ask Person3. Person4 knows", "and Person3"]
 
 

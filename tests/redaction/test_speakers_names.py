@@ -132,7 +132,7 @@ KEPT = st.sets(st.sampled_from(["handles", "phones", "emails", "links", "files",
     disguises=st.lists(st.sampled_from(sorted(DISGUISES)), min_size=1, max_size=3),
     keep=KEPT,
 )
-@settings(max_examples=tries(250), deadline=None)
+@settings(max_examples=tries(250))
 def test_no_name_survives_in_any_script_or_shape(
     entry: Written, number: int, disguises: list[str], keep: set[str]
 ) -> None:

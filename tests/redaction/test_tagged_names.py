@@ -9,25 +9,8 @@ from realtalk.chat import Corpus
 from realtalk.encoders.tag_spans import TaggedSpan
 from realtalk.redaction.redact import find_candidates
 from realtalk.redaction.sources import TaggedNames
-from redacted_chats import corpus_of
+from redacted_chats import WordTagger, corpus_of
 from text_tables import cases
-
-
-class WordTagger:
-    """Knows some words, everywhere or in texts that hold another."""
-
-    def __init__(self, *known: tuple[str, str, float], only: str = "") -> None:
-        self._known, self._only = known, only
-
-    def tag(self, texts: Sequence[str]) -> list[list[TaggedSpan]]:
-        return [
-            [
-                TaggedSpan(at, at + len(form), kind, score)
-                for form, kind, score in self._known
-                if (at := text.find(form)) >= 0 and self._only in text
-            ]
-            for text in texts
-        ]
 
 
 def texts_of(corpus: Corpus, tagger: WordTagger) -> list[str]:

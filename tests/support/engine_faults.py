@@ -65,9 +65,9 @@ class Command:
     write: Callable[[Path, int], Path] = write_exports
     program: tuple[str, ...] = ("-m", "realtalk")
 
-    def given(self, folder: Path, most: int | None = None) -> Path:
+    def given(self, folder: Path) -> Path:
         """What it works on, written into a new folder."""
-        return self.write(folder, min(self.inputs, most or self.inputs))
+        return self.write(folder, self.inputs)
 
     def line(self, inputs: Path, out: Path, *more: str) -> list[str]:
         command, *options = self.words
@@ -121,27 +121,18 @@ def workers_of(process: int) -> Iterator[int]:
                 yield each
 
 
-def kill_workers(
-    line: list[str], most: int, seed: int, table: Path | None = None
-) -> tuple[int, int]:
-    """Runs a command whose workers are killed at random moments; its status, and how many were.
-
-    With a table every kill waits for one to three more rows of it: workers that take long to
-    start get something done in between, and fast ones do not get away.
-    """
+def kill_workers(line: list[str], most: int, seed: int) -> tuple[int, int]:
+    """Runs a command whose workers are killed at random moments; its status, and how many were."""
     chance = random.Random(seed)
     driver = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    killed, wanted = 0, 1
+    killed = 0
     while driver.poll() is None:
-        time.sleep(chance.uniform(0.05, 1.5 if table is None else 0.2))
-        if table is not None and _rows(table) < wanted:
-            continue
+        time.sleep(chance.uniform(0.05, 1.5))
         workers = list(workers_of(driver.pid))
         if workers and killed < most:
             with suppress(ProcessLookupError):  # it ended by itself
                 os.kill(chance.choice(workers), signal.SIGKILL)
                 killed += 1
-            wanted = chance.randint(1, 3) + (_rows(table) if table else 0)
     return driver.returncode, killed
 
 

@@ -8,6 +8,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from scipy import stats
+
 Row = dict[str, Any]
 
 
@@ -16,10 +18,7 @@ def mean(values: list[float]) -> float | None:
 
 
 def entropy(labels: list[str]) -> float | None:
-    if not labels:
-        return None
-    shares = [count / len(labels) for count in Counter(labels).values()]
-    return -sum(share * math.log2(share) for share in shares)
+    return float(stats.entropy([*Counter(labels).values()], base=2)) if labels else None
 
 
 def stability(own: list[Row], name: str, across: bool) -> float | None:
@@ -61,18 +60,6 @@ def directly(rows: list[Row], who: str, name: str) -> float | None:
     return mean(hits)
 
 
-def kth(rows: list[Row], who: str, name: str) -> float | None:
-    hits = []
-    for session in dict.fromkeys(row["session"] for row in rows):
-        inside = [row for row in rows if row["session"] == session]
-        own = [row for row in inside if row["speaker"] == who]
-        others = [row for row in inside if row["speaker"] != who]
-        for one, other in zip(own, others, strict=False):
-            if one[name] is not None and other[name] is not None:
-                hits.append(float(one[name] == other[name]))
-    return mean(hits)
-
-
 def course(own: list[Row]) -> tuple[list[float], list[float]]:
     x, y = [], []
     for order, session in enumerate(dict.fromkeys(row["session"] for row in own), 1):
@@ -90,11 +77,7 @@ def course(own: list[Row]) -> tuple[list[float], list[float]]:
 
 
 def slope(x: list[float], y: list[float]) -> float | None:
-    if len(x) < 2:
-        return None
-    n = len(x)
-    over = n * sum(a * b for a, b in zip(x, y, strict=True)) - sum(x) * sum(y)
-    return over / (n * sum(a * a for a in x) - sum(x) ** 2)
+    return float(stats.linregress(x, y).slope) if len(x) > 1 else None
 
 
 def exponential_cost(x: list[float], y: list[float], b: float) -> float:
@@ -108,8 +91,7 @@ def exponential_cost(x: list[float], y: list[float], b: float) -> float:
 def facets(
     rows: list[Row],
     who: str,
-    across: bool = True,
-    pairs: str = "answered",
+    released: bool = False,
     over_turns: bool = False,
 ) -> dict[str, float | None]:
     """Ten of the eleven facets of one speaker in one chat; rows are in order."""
@@ -118,8 +100,8 @@ def facets(
     def known(name: str) -> list[Any]:
         return [row[name] for row in own if row[name] is not None]
 
-    align = {"kth": kth, "directly": directly}.get(pairs)
-    align = align or partial(answered, over_turns=over_turns)
+    align = directly if released else partial(answered, over_turns=over_turns)
+    across = not released
     return {
         "reflective_frequency": mean(known("reflective")),
         "emotion_diversity": entropy(known("emotion")),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
-from realtalk.chat import Alias, Attachment, Chat, Event, Message, Question, Session
+from realtalk.chat import Alias, Attachment, Chat, Event, Question
+from short_chats import said
 
 
 def ask(text: str, id_: str = "Q1") -> Question:
@@ -14,43 +16,34 @@ def ask(text: str, id_: str = "Q1") -> Question:
 def bakery() -> Chat:
     """Ines (also called Nessa) and Tobias over three sessions; the second passes midnight."""
 
-    def said(id_: str, speaker: str, when: datetime, text: str, *shared: Attachment) -> Message:
-        return Message(id_, speaker, when, text, tuple(shared))
-
-    one = datetime(2026, 5, 4, 9, 0)
-    two = datetime(2026, 5, 8, 23, 50)
-    late = datetime(2026, 5, 9, 0, 10)
-    three = datetime(2026, 5, 20, 18, 0)
+    second = said(
+        2,
+        datetime(2026, 5, 8, 23, 50),
+        "Tobias: still awake?",
+        "Ines: ",
+        "Ines: adopted her from the shelter, she is called Pepper",
+        "Tobias: congratulations!!",
+    )
+    awake, photo, *after = second.messages
+    photo = replace(photo, attachments=(Attachment("image", "1.jpg", "", "a grey kitten"),))
+    late = (replace(each, time=datetime(2026, 5, 9, 0, 10)) for each in after)
     sessions = (
-        Session(
+        said(
             1,
-            one,
-            (
-                said("D1:1", "Ines", one, "good morning"),
-                said("D1:2", "Tobias", one, "morning Nessa\nhow is the bakery"),
-                said("D1:3", "Ines", one, "the oven broke, I am waiting for the mechanic"),
-                said("D1:4", "Tobias", one, "ugh, mine took two weeks"),
-                said("D1:5", "Ines", one, "at least the sourdough starter is alive"),
-            ),
+            datetime(2026, 5, 4, 9, 0),
+            "Ines: good morning",
+            "Tobias: morning Nessa\nhow is the bakery",
+            "Ines: the oven broke, I am waiting for the mechanic",
+            "Tobias: ugh, mine took two weeks",
+            "Ines: at least the sourdough starter is alive",
         ),
-        Session(
-            2,
-            two,
-            (
-                said("D2:1", "Tobias", two, "still awake?"),
-                said("D2:2", "Ines", two, "", Attachment("image", "1.jpg", "", "a grey kitten")),
-                said("D2:3", "Ines", late, "adopted her from the shelter, she is called Pepper"),
-                said("D2:4", "Tobias", late, "congratulations!!"),
-            ),
-        ),
-        Session(
+        replace(second, messages=(awake, photo, *late)),
+        said(
             3,
-            three,
-            (
-                said("D3:1", "Tobias", three, "I signed up for the marathon in Porto"),
-                said("D3:2", "Ines", three, "wow, when is it"),
-                said("D3:3", "Tobias", three, "8 November, I have to buy shoes"),
-            ),
+            datetime(2026, 5, 20, 18, 0),
+            "Tobias: I signed up for the marathon in Porto",
+            "Ines: wow, when is it",
+            "Tobias: 8 November, I have to buy shoes",
         ),
     )
     events = (

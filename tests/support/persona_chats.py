@@ -15,11 +15,11 @@ from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.ei import labels_for
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.opening import open_reading
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.choosing import Choice
 from realtalk.persona.scoring import TurnScorer
+from samples import read_sample
 from text_tables import spoken
 
 _OVEN = spoken("""
@@ -152,4 +152,4 @@ def light_scorer(corpus: Corpus | None = None) -> TurnScorer:
 @cache
 def sample_labels() -> pl.DataFrame:
     """Labels of the sample by rule: the encoder would take seconds."""
-    return labels_for(open_reading("sample").reading.corpus, RuleLabeller()).frame
+    return labels_for(read_sample(), RuleLabeller()).frame

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.encoders.tag_spans import TaggedSpan
 from realtalk.redaction.candidates import Mention
 from realtalk.redaction.redact import redact
 
@@ -40,3 +41,29 @@ class Listed:
                     yield Mention(number, start, start + len(form), kind, score, "listed")
                     if self._once:
                         break
+
+
+class WordTagger:
+    """Finds some words, everywhere or in texts that hold another, and says what lists say of them.
+
+    WordTagger(("rose", "person", 0.9), only="garden", listed=True, common=8)
+    """
+
+    def __init__(
+        self,
+        *known: tuple[str, str, float],
+        only: str = "",
+        listed: bool = False,
+        common: int = 0,
+    ) -> None:
+        self._known, self._only, self._lists = known, only, (listed, common)
+
+    def tag(self, texts: Sequence[str]) -> list[list[TaggedSpan]]:
+        return [
+            [
+                TaggedSpan(at, at + len(form), kind, score, *self._lists)
+                for form, kind, score in self._known
+                if (at := text.find(form)) >= 0 and self._only in text
+            ]
+            for text in texts
+        ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from realtalk.evals.rows import row_of
@@ -41,11 +40,6 @@ def item(
     target = Target(f"t/{number}", "t", str(number), user, domain, time, text, score, part)
     given = None if task == "next_text" else text
     return Case(target, task, setting, given, conversation, history)
-
-
-def tested(sample: Case) -> Case:
-    """The same in the test part."""
-    return replace(sample, target=replace(sample.target, part="test"))
 
 
 def scored(task: Task, cases: Sequence[Case], answers: Sequence[Answer[Value]]) -> list[Row]:

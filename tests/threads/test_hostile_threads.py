@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from realtalk.chat import Corpus, Message, is_nobody
+from realtalk.chat import Message, is_nobody
 from realtalk.encoders.tokens import count_tokens
 from realtalk.formats.opening import open_reading
 from realtalk.formats.published.reddit import NOBODY
@@ -32,11 +32,6 @@ def chain(length: int) -> list[Message]:
         )
         for n in range(length)
     ]
-
-
-@pytest.fixture(scope="module")
-def deep() -> Corpus:
-    return forum(thread("deep", *chain(100_000)), *small_forum().chats)
 
 
 def test_every_reply_of_a_deep_chain_costs_the_same() -> None:

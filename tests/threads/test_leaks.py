@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from realtalk.chat import Chat, is_nobody, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.threads.prompting import prompt
@@ -156,57 +156,30 @@ def test_released_is_all_of_them() -> None:
     assert "expected to be positive" in found and "→ -7" in found and "(score 12)" in found
 
 
-def chosen_as_released(author: str, posts: list[Any]) -> list[tuple[int, int, float]]:
-    """The released rules once more, naively, over the nested file: post, comment, score."""
-
-    def flat(comments: list[Any], parent: Any) -> list[tuple[Any, Any]]:
-        found = []
-        for comment in comments:
-            found.append((comment, parent))
-            found += flat(comment.get("replies", []), comment)
-        return found
-
-    gone = ("", "[deleted]", "[removed]")
-
-    def body(node: Any) -> str:
-        return str(node.get("body") or node.get("content") or "").strip()
-
-    picked = []
-    for number, post in enumerate(posts):
-        nodes = flat(post["comments"], post)
-        own = [
-            (place, comment, parent)
-            for place, (comment, parent) in enumerate(nodes, 2)
-            if comment["author"] == author and body(comment).lower() not in gone
-        ]
-        people = {post["author"], *(comment["author"] for comment, _ in nodes)}
-        # Ours also wants the parent to be older, as any target of ours.
-        fit = [
-            (abs(c["score"]), c["timestamp"], place, c["score"])
-            for place, c, parent in own
-            if parent["timestamp"] < c["timestamp"] and body(parent).lower() not in gone
-        ]
-        if len(people) > 3 and len(own) > 2 and fit and max(fit)[0] > 3:
-            picked.append((number, max(fit)[2], max(fit)[3]))
-    return picked
+def chosen_as_released(chat: Chat) -> tuple[str, float] | None:
+    """The released rules once more, naively: the reply that is asked about, and its score."""
+    post, *replies = chat.messages
+    own = [each for each in replies if each.speaker == post.speaker and not each.deleted]
+    # Ours also wants the parent to be older, as any target of ours.
+    fit = []
+    for at, each in enumerate(own):
+        parent, score = chat.by_id[each.reply_to or ""], unpack_extra(each.extra)["score"]
+        if parent.time and each.time and parent.time < each.time and not parent.deleted:
+            fit.append((abs(score), each.time, at, each.id, score))
+    if is_nobody(post.speaker) or len(chat.speakers) < 4 or len(own) < 3 or not fit:
+        return None
+    size, *_, id_, score = max(fit)
+    return (id_, score) if size > 3 else None
 
 
 def test_released_targets_are_those_of_the_rules_on_real_threads(data: Path) -> None:
-    path = data / "reddit" / "persona_like_small.json"
-    nested = json.loads(path.read_text("utf-8"))
-    expected: dict[tuple[int, str], float] = {}
-    before = 0
-    for author, posts in nested.items():
-        for number, place, score in chosen_as_released(author, posts):
-            if author != "[deleted]":
-                expected[before + number, f"D1:{place}"] = score
-        before += len(posts)
-    corpus = open_reading(path).reading.corpus
-    places = {chat.id: at for at, chat in enumerate(corpus.chats)}
+    corpus = open_reading(data / "reddit" / "persona_like_small.json").reading.corpus
+    chosen = {chat.id: chosen_as_released(chat) for chat in corpus.chats}
+    expected = {id_: found for id_, found in chosen.items() if found}
     rules = protocol(leaks=("target-by-outcome",), least=1)
     found = make_samples(corpus, "sentiment", protocol=rules).targets
     assert len(expected) > 15
-    assert {(places[t.thread], t.comment): t.score for t in found} == expected
-    positive = sum(score > 0 for score in expected.values())
+    assert {t.thread: (t.comment, t.score) for t in found} == expected
+    positive = sum(score > 0 for _, score in expected.values())
     halved = make_samples(corpus, "sentiment", protocol=RELEASED).targets
     assert len(halved) == len(expected) - positive // 2

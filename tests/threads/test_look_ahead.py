@@ -111,7 +111,7 @@ def checked(found: Marked, rules: Protocol) -> list[str]:
     return wrong
 
 
-@settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(60), suppress_health_check=[HealthCheck.too_slow])
 @given(
     marked(),
     st.booleans(),

@@ -10,23 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from realtalk.chat import Corpus
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import SETTINGS, Setting, protocol
 from realtalk.threads.vectors import Vectors, VectorStore
+from samples import read_sample
 
 Rows = npt.NDArray[np.float32]
 NEAR = protocol(chosen="near", history=2)
 
 
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return open_reading("sample-threads").reading.corpus
+CORPUS = read_sample("sample-threads")
 
 
 @pytest.fixture
@@ -44,34 +41,30 @@ def encoded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return seen
 
 
-def near(corpus: Corpus, task: str = "sentiment") -> Samples:
-    return make_samples(corpus, task, protocol=NEAR, limit=12, train_limit=12)
+def near() -> Samples:
+    return make_samples(CORPUS, "sentiment", protocol=NEAR, limit=12, train_limit=12)
 
 
-def test_a_text_is_encoded_once_for_all_settings_and_runs(
-    corpus: Corpus, encoded: list[str]
-) -> None:
-    first = near(corpus)
+def test_a_text_is_encoded_once_for_all_settings_and_runs(encoded: list[str]) -> None:
+    first = near()
     kept = {setting: [list(each.history) for each in first.of(setting)] for setting in SETTINGS}
     assert encoded
     assert len(encoded) == len(set(encoded))
     encoded.clear()
-    again = near(corpus)
+    again = near()
     for setting in SETTINGS:
         assert [list(each.history) for each in again.of(setting)] == kept[setting]
     assert not encoded
 
 
-def test_what_nobody_reads_is_not_encoded(
-    corpus: Corpus, encoded: list[str], tmp_path: Path
-) -> None:
-    assert near(corpus).counts.without_history >= 0
+def test_what_nobody_reads_is_not_encoded(encoded: list[str], tmp_path: Path) -> None:
+    assert near().counts.without_history >= 0
     settings: tuple[Setting, ...] = ("p-conv", "np-conv")
     for at, name in enumerate(("majority", "mean")):
         # Whose history it is, which `mean` asks for, is known without choosing any of it.
         wanted = settings if name == "majority" else settings[:1]
-        task = ThreadTask(near(corpus), wanted)
-        run_threads(corpus, task, make_predictor(name), tmp_path / str(at))
+        task = ThreadTask(near(), wanted)
+        run_threads(CORPUS, task, make_predictor(name), tmp_path / str(at))
     assert encoded == []
 
 

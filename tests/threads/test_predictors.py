@@ -13,12 +13,9 @@ from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regressi
 from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.features import Outcomes, counts, texts
 from realtalk.threads.predictors import (
-    BASELINES,
     Predictor,
     Value,
     hide_truth,
-    make_predictor,
-    person_shown,
 )
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Case, Protocol, Task
@@ -50,14 +47,6 @@ def test_a_blinded_sample_holds_nothing_of_the_truth() -> None:
     assert blind.key == sample.key
     kept = hide_truth(item(1, 4.0, text="given"))
     assert kept.text == "given"  # where the task gives it, it stays
-
-
-def test_whose_history_is_shown() -> None:
-    mine, other = (shown("x", "mara"),), (shown("x", "otto"),)
-    assert person_shown(item(1, 1, history=mine)) == "mara"
-    assert person_shown(item(1, 1, setting="np-conv", history=other)) == "otto"
-    assert person_shown(item(1, 1)) == "mara"
-    assert person_shown(item(1, 1, setting="np-nonconv")) is None
 
 
 def test_outcomes_are_those_before_the_moment_only() -> None:
@@ -253,12 +242,6 @@ def test_what_a_regression_cannot_learn_from() -> None:
         Regression(texts=False).prepare([item(at, 1.0) for at in range(40)])
     with refused("on nothing"):
         Regression(texts=False, counts=False)
-
-
-def test_predictors_by_name() -> None:
-    assert [make_predictor(name).name for name in BASELINES] == list(BASELINES)
-    assert make_predictor("mean", {"scale": "raw"}).settings == {"scale": "raw"}
-    assert make_predictor("regression", {"texts": "false"}).settings["texts"] is False
 
 
 def test_a_predictor_that_cannot_do_the_task_is_refused() -> None:

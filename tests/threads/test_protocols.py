@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from realtalk.threads.values import CLEAN, LEAKS, PROTOCOLS, RELEASED, describe, protocol
 from refusals import refused
+from text_tables import cases
 
 
 def test_names() -> None:
@@ -25,15 +28,17 @@ def test_a_table_says_what_was_shown() -> None:
     assert protocol(leaks=("scores-shown",)).shows_scores
 
 
-def test_wrong_settings_are_refused() -> None:
-    with refused("unknown-protocol"):
-        protocol("relased")
-    with refused("unknown-leak"):
-        protocol(leaks=("sign",))
-    with refused("unknown-split"):
-        protocol(split="gobal")
-    with refused("unknown-choice"):
-        protocol(chosen="nearest")
-    for wrong in ({"test_share": 1.0}, {"least": 0}, {"shots": -1}, {"conversation": 0}):
-        with refused("protocol"):
-            protocol(**wrong)
+@cases("""
+    given                    | said
+    {"name": "relased"}      | unknown-protocol
+    {"leaks": ["sign"]}      | unknown-leak
+    {"split": "gobal"}       | unknown-split
+    {"chosen": "nearest"}    | unknown-choice
+    {"test_share": 1.0}      | protocol
+    {"least": 0}             | protocol
+    {"shots": -1}            | protocol
+    {"conversation": 0}      | protocol
+""")
+def test_wrong_settings_are_refused(given: dict[str, Any], said: str) -> None:
+    with refused(said):
+        protocol(**given)

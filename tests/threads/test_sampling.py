@@ -10,6 +10,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import SETTINGS, TASKS, Case, protocol
 from refusals import refused
+from samples import read_sample
 from thread_trees import at, forum, said, small_forum, thread
 
 
@@ -94,12 +95,6 @@ def test_history_is_what_the_user_wrote_elsewhere_before() -> None:
     assert not any(each.history for setting in SETTINGS for each in none.of(setting))
 
 
-def test_with_scores_shows_those_of_what_is_shown() -> None:
-    samples = sampled("impact", with_scores=True)
-    found = sample_of(samples, "p-conv", "fence/f6")
-    assert [each.score for each in found.conversation] == [6, -5, -4]
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_settings_share_their_targets(task: str) -> None:
     samples = sampled(task, shots=1)
@@ -132,8 +127,6 @@ def test_a_stranger_has_as_much_history_and_no_part_in_the_conversation() -> Non
         people = {each.author for each in other.history}
         assert own.target.user not in people and len(people) <= 1
         assert not people & {each.author for each in other.conversation}
-        assert all(each.time < own.target.time for each in other.history if each.time)
-        assert all(each.thread != own.target.thread for each in other.history)
         if own.history and own.target.time > (at(150) or own.target.time):
             assert len(other.history) == len(own.history)
             seen += 1
@@ -159,7 +152,7 @@ def test_examples_are_solved_replies_of_others_from_before() -> None:
 
 
 def test_a_draw_depends_on_seed_and_id_alone() -> None:
-    corpus = open_reading("sample-threads").reading.corpus
+    corpus = read_sample("sample-threads")
     one, other = (
         make_samples(corpus, "impact", limit=20, train_limit=5, seed=seed) for seed in (0, 1)
     )

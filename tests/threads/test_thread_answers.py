@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,51 +11,39 @@ from text_tables import cases
 
 
 @cases(r"""
-    text                                     | value | reason
-    positive                                 | true  | ""
-    **Negative.**                            | false | ""
-    The score will be positive, since positive things are said. | true  | ""
-    "<think>negative? no</think>\nPositive"  | true  | ""
-    <think>positive                          | null  | no answer
-    positive or negative                     | null  | both positive and negative
-    not positive                             | null  | a label denied
-    "5"                                      | null  | neither positive nor negative
-    positively                               | null  | neither positive nor negative
+    task      | text                                     | value   | reason
+    sentiment | positive                                 | true    | ""
+    sentiment | **Negative.**                            | false   | ""
+    sentiment | The score will be positive, since positive things are said. | true | ""
+    sentiment | "<think>negative? no</think>\nPositive"  | true    | ""
+    sentiment | <think>positive                          | null    | no answer
+    sentiment | positive or negative                     | null    | both positive and negative
+    sentiment | not positive                             | null    | a label denied
+    sentiment | "5"                                      | null    | neither positive nor negative
+    sentiment | positively                               | null    | neither positive nor negative
+    impact    | "12"                                     | 12      | ""
+    impact    | Score: -1,204.                           | -1204   | ""
+    impact    | −7                                       | -7      | ""
+    impact    | 1.5k                                     | 1500    | ""
+    impact    | 12, I am sure of 12                      | 12      | ""
+    impact    | 3-7                                      | null    | several numbers
+    impact    | user_12                                  | null    | no number
+    impact    | ""                                       | null    | no answer
+    next_text | "\"phew\""                               | phew    | ""
+    next_text | " two\nlines "                           | "two\nlines" | ""
+    next_text | "\"one\" and \"two\""                    | "\"one\" and \"two\"" | ""
+    next_text | "\"\""                                   | null    | no answer
+    next_text | <thinking>hm</thinking>ok                | ok      | ""
 """)
-def test_sentiment(text: str, value: bool | None, reason: str) -> None:
-    answer = read_answer("sentiment", text)
+def test_an_answer_is_read_where_it_means_one_thing(
+    task: Task, text: str, value: object, reason: str
+) -> None:
+    answer = read_answer(task, text)
     assert (answer.value, answer.unscored) == (value, reason)
 
 
-@cases("""
-    text                | value | reason
-    "12"                | 12    | ""
-    Score: -1,204.      | -1204 | ""
-    −7                  | -7    | ""
-    1.5k                | 1500  | ""
-    12, I am sure of 12 | 12    | ""
-    3-7                 | null  | several numbers
-    user_12             | null  | no number
-    ""                  | null  | no answer
-""")
-def test_impact(text: str, value: float | None, reason: str) -> None:
-    answer = read_answer("impact", text)
-    assert (answer.value, answer.unscored) == (value, reason)
+def test_a_number_without_end_is_none() -> None:
     assert read_answer("impact", "9" * 400).unscored == "no number"
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('"phew"', "phew"),
-        (" two\nlines ", "two\nlines"),
-        ('"one" and "two"', '"one" and "two"'),
-        ('""', None),
-        ("<thinking>hm</thinking>ok", "ok"),
-    ],
-)
-def test_next_text(text: str, value: str | None) -> None:
-    assert read_answer("next_text", text).value == value
 
 
 @given(st.sampled_from(TASKS), st.text(max_size=200))

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
-import pytest
-
 SAMPLE = "sample-threads"
-
-
-@pytest.fixture
-def made(run: Any) -> Path:
-    """A run of all settings."""
-    words = "--setting all --limit 20 --out made"
-    assert run(f"threads run {SAMPLE} {words}")[0] == 0
-    return Path("made")
 
 
 def one_line(found: tuple[int, str, str], *words: str) -> None:
@@ -47,8 +35,8 @@ def test_comparing_with_a_setting_where_nothing_was_predicted(run: Any) -> None:
     assert found["changes"] == {}  # no reply has a score on both sides
 
 
-@pytest.mark.usefixtures("made")
 def test_settings_that_cannot_be_compared(run: Any) -> None:
+    assert run(f"threads run {SAMPLE} --setting all --limit 20 --out made")[0] == 0
     one_line(run("runs compare-variants made p-conv p-conv"), "not two settings")
     one_line(run("runs compare made"), "compared with another", "--variant A,B")
     two = "runs compare made made"
@@ -57,15 +45,3 @@ def test_settings_that_cannot_be_compared(run: Any) -> None:
     of_one = run("runs compare made --variant np-conv,p-conv")
     assert of_one == run("runs compare-variants made np-conv p-conv")
     assert of_one[0] == 0
-
-
-def test_rows_of_something_else(run: Any, made: Path) -> None:
-    for line in ('{"setting":"p-conv","key":"k"}', "[1]"):
-        (made / "rows.jsonl").write_text(line + "\n", "utf-8")
-        one_line(run("runs table made"), "made", "does not fit", "make the run again")
-
-
-def test_settings_of_something_else(run: Any, made: Path) -> None:
-    kept = json.loads((made / "run.json").read_text("utf-8"))
-    (made / "run.json").write_text(json.dumps({**kept, "settings": {}}), "utf-8")
-    one_line(run("runs table made"), "made", "settings lack", "make the run again")

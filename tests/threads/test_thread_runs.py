@@ -8,59 +8,45 @@ from typing import Any
 import polars as pl
 import pytest
 
-from judge_server import Call, JudgeServer
-from judge_server import Reply as ServerReply
-from realtalk.chat import Corpus
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import silent
-from realtalk.formats.opening import open_reading
-from realtalk.threads.baselines import Regression
+from realtalk.threads.baselines import Majority, Regression
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import Case, Protocol
 from refusals import refused
+from samples import read_sample
+
+CORPUS = read_sample("sample-threads")
 
 
 @pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return open_reading("sample-threads").reading.corpus
+def samples() -> Samples:
+    return make_samples(CORPUS, "sentiment", limit=60)
 
 
-@pytest.fixture(scope="module")
-def samples(corpus: Corpus) -> Samples:
-    return make_samples(corpus, "sentiment", limit=60)
-
-
-class Nosy:
+class Nosy(Majority):
     """Looks at everything it is given."""
 
-    name, version, tasks = "nosy", "1", ("sentiment",)
-
     def __init__(self) -> None:
+        super().__init__()
         self.seen: list[Case] = []
-        self.settings: dict[str, Any] = {}
-
-    def needs_scores(self, task: str) -> bool:
-        return False
 
     def prepare(self, learning: Any, progress: Any = None) -> None:
         assert {case.target.part for case in learning} == {"train"}
 
-    def solve(self, shown: Any, progress: Any = None) -> list[Answer[bool]]:
+    def solve(self, shown: Any, progress: Any = None) -> list[Answer[Any]]:
         self.seen += shown
         return [Answer(True)] * len(shown)
 
 
-def test_a_run_has_a_row_a_reply_and_setting(
-    corpus: Corpus, samples: Samples, tmp_path: Path
-) -> None:
+def test_a_run_has_a_row_a_reply_and_setting(samples: Samples, tmp_path: Path) -> None:
     nosy = Nosy()
-    made: Any = nosy
     task = ThreadTask(samples, ("p-conv", "np-nonconv"))
-    found = run_threads(corpus, task, made, tmp_path / "run")
+    found = run_threads(CORPUS, task, nosy, tmp_path / "run")
     frame = pl.read_parquet(tmp_path / "run" / "rows.parquet")
     assert frame.schema == run_schema(task.columns)
     assert frame.height == 120
@@ -71,27 +57,27 @@ def test_a_run_has_a_row_a_reply_and_setting(
     assert all(sample.target.score is None and not sample.target.text for sample in nosy.seen)
     # A second call has nothing left to do.
     nosy.seen.clear()
-    run_threads(corpus, task, made, tmp_path / "run")
+    run_threads(CORPUS, task, nosy, tmp_path / "run")
     assert not nosy.seen
     with refused(r"settings is .* there"):
-        run_threads(corpus, ThreadTask(samples, ("p-conv",)), made, tmp_path / "run")
+        run_threads(CORPUS, ThreadTask(samples, ("p-conv",)), nosy, tmp_path / "run")
     with refused("a run of thread tasks, not of"):
         Run.load(tmp_path / "run", "persona simulation")
 
 
-def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
-    open_ = make_samples(corpus, "impact", protocol=Protocol(with_scores=True), limit=40)
+def test_what_is_not_clean_is_said(tmp_path: Path) -> None:
+    open_ = make_samples(CORPUS, "impact", protocol=Protocol(with_scores=True), limit=40)
     shown = ThreadTask(open_, ("p-conv",))
-    run = run_threads(corpus, shown, make_predictor("parent"), tmp_path / "p")
+    run = run_threads(CORPUS, shown, make_predictor("parent"), tmp_path / "p")
     assert run.name == "parent [with scores]"
     assert any("as of the crawl" in note for note in run.cautions)
     leaky = Protocol(leaks=("sign-shown",))
-    told = ThreadTask(make_samples(corpus, "impact", protocol=leaky, limit=40), ("p-conv",))
-    run = run_threads(corpus, told, make_predictor("mean"), tmp_path / "m")
+    told = ThreadTask(make_samples(CORPUS, "impact", protocol=leaky, limit=40), ("p-conv",))
+    run = run_threads(CORPUS, told, make_predictor("mean"), tmp_path / "m")
     assert run.name == "mean (log) [clean+sign-shown]"
     assert any("leaks" in note for note in run.cautions)
     with refused("`with_scores=True`"):
-        run_threads(corpus, told, make_predictor("parent"), tmp_path / "x")
+        run_threads(CORPUS, told, make_predictor("parent"), tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
 
@@ -103,12 +89,10 @@ class Small(Regression):
         return super().solve(shown, progress)
 
 
-def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(
-    corpus: Corpus, tmp_path: Path
-) -> None:
+def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(tmp_path: Path) -> None:
     """In the midst of a block, and of a row: what a kill leaves of the rows."""
-    task = ThreadTask(make_samples(corpus, "impact"), ("p-conv",))
-    run_threads(corpus, task, Small(texts=False), tmp_path)
+    task = ThreadTask(make_samples(CORPUS, "impact"), ("p-conv",))
+    run_threads(CORPUS, task, Small(texts=False), tmp_path)
     rows, table = tmp_path / "rows.jsonl", tmp_path / "rows.parquet"
     whole, steady = rows.read_bytes(), table.read_bytes()
     there = b"".join(whole.splitlines(keepends=True)[:25])
@@ -116,51 +100,6 @@ def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(
     rows.write_bytes(whole[: len(there) + 40])
     assert any("25 of 160 predictions" in note for note in Run.load(tmp_path).cautions)
     rest = Small(texts=False)
-    run_threads(corpus, task, rest, tmp_path)
+    run_threads(CORPUS, task, rest, tmp_path)
     assert rest.solved == 160 - 16  # a block that is there is not solved again
     assert rows.read_bytes() == whole and table.read_bytes() == steady
-
-
-def test_a_language_model_is_asked_once_and_what_failed_again(
-    corpus: Corpus, tmp_path: Path
-) -> None:
-    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-    few = ThreadTask(make_samples(corpus, "sentiment", limit=12), ("p-conv",))
-    down = True
-
-    def rule(call: Call) -> str | ServerReply:
-        if down and "Entrepreneur" in call.prompt:
-            return ServerReply(status=400)
-        return "who knows" if "Art" in call.prompt else "Positive."
-
-    with JudgeServer(rule) as server:
-
-        def made() -> Any:
-            return make_predictor(
-                "llm",
-                {
-                    "model": "openai-api/local/tiny",
-                    "base_url": server.url,
-                    "cache": tmp_path / "answers",
-                    "budget": "400",
-                    "connections": "2",
-                },
-            )
-
-        first = run_threads(corpus, few, made(), tmp_path / "run")
-        scores = first.variants["p-conv"]
-        bad = sum(row["domain"] == "Entrepreneur" for row in first.rows)
-        odd = sum(row["domain"] == "Art" for row in first.rows)
-        assert bad and odd, "the draw must hold both"
-        reasons = {"provider error (400)": bad, "neither positive nor negative": odd}
-        assert scores.unscored == reasons
-        assert scores.scored == 12 - bad - odd and scores.strict["accuracy"].n == 12
-        assert scores.tokens_in > 0 and first.name == "llm openai-api/local/tiny"
-        calls = len(server.calls)
-        down = False
-        again = run_threads(corpus, few, made(), tmp_path / "run")
-        assert again.variants["p-conv"].scored == 12 - odd
-        assert len(server.calls) == calls + bad + odd  # what was answered is kept
-    # The truth is in no prompt: neither words that were not given, nor a score.
-    for call in server.calls:
-        assert "score:" not in call.prompt.lower()

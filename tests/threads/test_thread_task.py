@@ -9,12 +9,12 @@ import pytest
 
 from inspect_tasks import evaluated
 from judge_server import JudgeServer
-from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import LlmPredictor
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import protocol
 from refusals import refused
+from samples import read_sample
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
@@ -28,6 +28,7 @@ def test_a_task_refuses_what_it_does_not_know() -> None:
         threads(leaks="everything")
 
 
+@pytest.mark.slow
 def test_inspect_sends_what_the_command_sends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,7 +44,7 @@ def test_inspect_sends_what_the_command_sends(
         seed=3,
         shots=1,
     )
-    corpus = open_reading("sample-threads").reading.corpus
+    corpus = read_sample("sample-threads")
     rules = protocol("clean", shots=1)
     samples = make_samples(corpus, "sentiment", protocol=rules, limit=8, seed=3)
     with JudgeServer(lambda call: "positive") as server:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from realtalk.chat import Chat, Message, Session
 from realtalk.threads import Comment, Post, Thread
 from refusals import refused
 from text_tables import cases
-from tries import tries
 
 
 def _chat(*links: tuple[str, str | None]) -> Chat:
@@ -81,7 +80,6 @@ def test_a_chain_of_a_hundred_thousand_replies() -> None:
     assert repr(thread).startswith("Thread(id='t'")
 
 
-@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(st.integers(0, 10_000), max_size=40))
 def test_walk_is_depth_first_and_complete(choices: list[int]) -> None:
     links: list[tuple[str, str | None]] = [("0", None)]
