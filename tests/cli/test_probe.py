@@ -37,17 +37,19 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     err = run(f"{words} --budget 400 --out short").wrong
     assert err.startswith("error: short: made with other settings (budgets is ['300t'] there")
     assert run(f"{words} --budget 400 --out short --fresh")[0] == 0
-    whole = "probe sample --memory whole --limit 12 --out whole"
+    whole = "probe sample --memory whole --limit 12 --out budget=all"  # no name and a folder
     assert run(whole)[0] == 0
-    changes = {row["score"]: row for row in run("runs compare short whole --json").told["rows"]}
+    changes = {
+        row["score"]: row for row in run("runs compare short budget=all --json").told["rows"]
+    }
     assert changes["all@budget"]["second"] == 1.0
     recall = changes["recall@budget"]
     assert (recall["n"], recall["groups"], recall["p"], recall["p_holm"]) == (12, 2, None, None)
-    out = run("runs table mine=short whole").done.out
+    out = run("runs table mine=short budget=all").done.out
     assert "mine" in out and "whole, read by none" in out
-    both = run("runs table short whole --json").told
+    both = run("runs table short budget=all --json").told
     assert [each["settings"]["limit"] for each in both] == [12, 12]
-    err = run("runs compare short whole").done.err
+    err = run("runs compare short budget=all").done.err
     assert "fewer than 5 chats for" in err and "cannot be told" in err
 
 

@@ -345,10 +345,10 @@ def compare(
 
 def _load(source: Labels | Run | str | PathLike[str]) -> Labels | Run:
     from realtalk.api.labels import labels_of
-    from realtalk.api.runs import load_named
     from realtalk.ei.label_files import is_labels
     from realtalk.ei.results import Labels
-    from realtalk.evals.run import Run
+    from realtalk.evals.run import Run, join_runs
+    from realtalk.files.naming import named_run
 
     if isinstance(source, Labels | Run):
         return source
@@ -356,10 +356,11 @@ def _load(source: Labels | Run | str | PathLike[str]) -> Labels | Run:
         raise RealtalkError(
             f"{type(source).__name__} cannot be compared", fix="compare labels, runs or folders"
         )
-    name, _, folders = str(source).rpartition("=")
+    name, folders = named_run(str(source))
     parts = [folders] if Path(folders).exists() else folders.split(",")
     if not is_labels(Path(folders)) and all((Path(part) / "run.json").is_file() for part in parts):
-        return load_named([f"{name or folders}={part}" for part in parts])[0]
+        runs, title = [Run.load(part) for part in parts], name or folders
+        return runs[0].with_name(title) if len(runs) == 1 else join_runs(title, runs)
     return labels_of(source)
 
 
