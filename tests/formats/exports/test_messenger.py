@@ -246,23 +246,6 @@ def test_encrypted_conversations(tmp_path: Path) -> None:
     )
 
 
-def test_samples(data: Path) -> None:
-    opened = open_reading(data / "chat_exports" / "messenger" / "ca_2A_7M.json")
-    reading = opened.reading
-    assert opened.format == "messenger"
-    assert (reading.ledger.in_messages, reading.ledger.total) == (7, 7)
-    kinds = [file.kind for message in messages(reading) for file in message.attachments]
-    assert kinds == ["image", "sticker", "audio", "file"]
-    assert len(reading.corpus.speakers) == 2
-    folder = data / "chat_exports" / "instagram"
-    opened = open_reading(folder / "cm_test_export.json")
-    assert (opened.format, opened.reading.corpus.format) == ("instagram", "instagram")
-    target = json.loads((folder / "cm_target.json").read_text(encoding="utf-8"))[::-1]
-    assert [(m.speaker, m.time, m.text) for m in messages(opened.reading)] == [
-        (t["author"], datetime.fromisoformat(t["timestamp"]), t["message"]) for t in target
-    ]
-
-
 # --- downloads as HTML ---
 
 

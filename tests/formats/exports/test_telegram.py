@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 import exported
 from exported import messages, texts
 from realtalk.chat import Attachment, Message, unpack_extra
-from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from shown import check
 from text_tables import cases
@@ -197,19 +195,6 @@ def test_two_exports_of_one_chat_are_one_chat(tmp_path: Path) -> None:
     assert texts(reading) == ["text 1", "text 2", "text 3"]
     assert len(reading.corpus.chats) == 1
     assert reading.ledger.leftovers[0].reason == "repeats message 2"
-
-
-def test_samples(data: Path) -> None:
-    folder = data / "chat_exports" / "telegram"
-    target = json.loads((folder / "cm_target.json").read_text(encoding="utf-8"))
-    expected = [(t["author"], datetime.fromisoformat(t["timestamp"]), t["message"]) for t in target]
-    for name in ("cm_test_single_export.json", "cm_test_batch_export.json"):
-        found = messages(open_reading(folder / name).reading)
-        assert [(m.speaker, m.time, m.text) for m in found] == expected
-    reading = open_reading(folder / "ca_DM_2A_7M.json").reading
-    assert str(reading.ledger) == "8 entries = 6 in messages + 2 system + 0 left over"
-    assert [a.kind for m in messages(reading) for a in m.attachments] == ["image", "image"]
-    assert len(reading.corpus.speakers) == 2
 
 
 # --- Desktop's pages: the same chat, as far as they go ---
