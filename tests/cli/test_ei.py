@@ -1,4 +1,4 @@
-"""`realtalk ei` as a person meets it: labels written, printed, compared; errors in one line."""
+"""`realtalk ei` as a person meets it: labels written, printed, compared; a judge's server."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 from command import run_command
+from judge_server import Call, JudgeServer
 from realtalk.ei.labels import LABELS, Label, TurnInput
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
-from text_tables import cases
 
 
 class ByLength:
@@ -97,18 +97,6 @@ def test_agree_consistency_compare(run: Any, labelled: Path, quick_charts: None)
     assert "Mara" in run("ei consistency people --figures pictures").done.out
     assert list((labelled / "pictures").glob("*.png"))
     assert "what holds" in run("runs compare people models").done.err
-
-
-@cases("""
-    words                             | line
-    sample --measures judge --out x   | the judge needs a model
-    sample --model openai/gpt-4o-mini | --model is not for --measures embedded
-    sample --measures hub --prompts x | --prompts is not for --measures hub
-    consistency other.parquet         | has other columns than labels
-""")
-def test_a_wrong_call_is_one_line(run: Any, tmp_path: Path, words: str, line: str) -> None:
-    pl.DataFrame({"chat": [1]}).write_parquet(tmp_path / "other.parquet")
-    assert line in run(f"ei {words}").wrong
 
 
 def test_other_labels_are_not_written_over(
@@ -254,3 +242,48 @@ def test_chats_that_the_encoder_learned_from_are_named(
     said = run("ei sample")[2]
     assert f"{first.id}: in-sample, the encoder learned from Harbour" in said
     assert f"{second.id}: in-sample" not in said
+
+
+# --- a server of one's own, on loopback ---
+
+
+JUDGED = [
+    {"speaker": "Wren", "text": "I keep thinking about the ferry we missed", "session": 1},
+    {"speaker": "Oke", "text": "did you sleep at all?", "session": 1},
+]
+JUDGING = "ei chat.jsonl --measures judge --model openai-api/local/tiny"
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    (tmp_path / "chat.jsonl").write_text("\n".join(map(json.dumps, JUDGED)) + "\n", "utf-8")
+
+
+def reflects(call: Call) -> str:
+    return str(call.turn.startswith("I keep"))
+
+
+def test_the_named_server_is_asked_and_named(run: Any, judged: None, tmp_path: Path) -> None:
+    with JudgeServer(reflects) as server:
+        given = f"--ask reflective --base-url {server.url} --out judged --json"
+        status, _, err = run(f"{JUDGING} {given}")
+        assert (status, len(server.calls)) == (0, 2), err
+        assert run(f"{JUDGING} {given}")[0] == 0
+        assert len(server.calls) == 2  # the answers were kept
+        frame = pl.read_parquet(tmp_path / "judged" / "labels.parquet")
+        assert frame["reflective"].to_list() == [True, False]
+        assert frame["version"][0].endswith(f"tiny at {server.url}")
+        told = run("cache list --json").told
+    kept = {each["kind"]: each["files"] for each in told["rows"] if each["files"]}
+    assert kept == {"judge": 2, "labels": 1}
+
+
+def test_another_server_is_another_labelling(run: Any, judged: None) -> None:
+    for number in range(2):
+        with JudgeServer(reflects) as server:
+            given = f"--ask reflective --base-url {server.url} --out judged"
+            status, _, err = run(f"{JUDGING} {given}")
+            assert len(server.calls) == 2 * (1 - number)
+    assert status == 2 and err.count("\n") == 1
+    assert "made with other settings (solver.version is " in err

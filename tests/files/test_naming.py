@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from realtalk.chat import Chat, Corpus, Message, Session
@@ -109,25 +108,6 @@ def test_files_of_one_name_in_two_folders_are_two_chats(tmp_path: Path) -> None:
         assert len(set(found)) == len(found), name
         if name != "locomo":  # which leaves equal samples out
             assert found == ["Family", "Family-2", "Family-3"]
-
-
-def test_three_chats_of_one_title(tmp_path: Path) -> None:
-    line = "12/0{}/2024, 22:07 - Mara: month {}\n13/0{}/2024, 22:07 - Theo: x\n"
-    for month in (1, 2, 3):
-        folder = tmp_path / "whatsapp" / str(month)
-        folder.mkdir(parents=True)
-        (folder / "WhatsApp Chat with Mara.txt").write_text(line.format(month, month, month))
-    ids = [chat.id for chat in open_reading(tmp_path / "whatsapp").reading.corpus.chats]
-    assert ids == ["Mara", "Mara (2)", "Mara (3)"]
-    said = {"sender_name": "Ann", "timestamp_ms": 1714548600000, "content": "hi"}
-    for number in (1, 2, 3):
-        folder = tmp_path / "facebook" / "inbox" / f"ann_{number}"
-        folder.mkdir(parents=True)
-        thread = {"participants": [{"name": "Ann"}], "title": "Ann ", "messages": [said]}
-        thread["thread_path"] = f"inbox/ann_{number}"
-        (folder / "message_1.json").write_text(json.dumps(thread))
-    ids = [chat.id for chat in open_reading(tmp_path / "facebook").reading.corpus.chats]
-    assert ids == ["Ann", "Ann (2)", "Ann (3)"]
 
 
 def test_an_unknown_contact_who_is_called_like_a_contact_is_another_person(tmp_path: Path) -> None:

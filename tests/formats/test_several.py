@@ -185,21 +185,6 @@ def test_a_failed_write_leaves_the_corpus(tmp_path: Path, monkeypatch: pytest.Mo
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "corpus"]
 
 
-def test_places_that_say_nothing(tmp_path: Path) -> None:
-    for options, line in (
-        (
-            {"into": tmp_path},
-            "holds no stored corpus to add to; make one by reading with `out=DIR`",
-        ),
-        ({"into": tmp_path, "out": tmp_path}, "give one of them"),
-        ({"chat": "c"}, "give `into=` too"),
-    ):
-        with refused(line):
-            rt.read("sample", **options)
-    with refused("the list of paths is empty"):
-        rt.read([])
-
-
 def messages(merged: Tables) -> tuple[Message, ...]:
     return to_corpus(merged).chats[0].messages
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
-
-from corpus_strategies import corpora
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.jsonl import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused
 from shown import check
-from tries import tries
 
 FOREIGN: list[dict[str, Any]] = json.loads(r"""[
  {"Sender": "Mara", "sent_at": "2026-03-02 18:03", "Body": "hey", "likes": 2},
@@ -159,13 +154,3 @@ def test_lines_that_are_no_message(tmp_path: Path) -> None:
     ledger = _read(path).ledger
     assert (ledger.total, ledger.in_messages, ledger.system) == (7, 3, 1)
     assert " ".join(left.where for left in ledger.leftovers) == "x.jsonl:4 x.jsonl:5 x.jsonl:7"
-
-
-@settings(max_examples=tries(100), deadline=None)
-@given(corpora())
-def test_any_corpus_survives(corpus: Corpus) -> None:
-    assert FORMAT.write is not None
-    with tempfile.TemporaryDirectory() as folder:
-        (path,) = FORMAT.write(corpus, Path(folder) / "out.jsonl")
-        assert FORMAT.sniff(Source.open(path))
-        assert _read(path).corpus == corpus

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpus_strategies import corpora
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.locomo import FORMAT
 from realtalk.formats.questions import known_categories, name_of, number_of
@@ -21,7 +17,6 @@ from realtalk.formats.source import Source
 from refusals import refused
 from shown import check_chat
 from text_tables import cases
-from tries import tries
 
 SAMPLE: dict[str, Any] = json.loads("""{"qa": [
     {"question": "When?", "answer": 2022, "evidence": ["D1:1; D1:2"], "category": 2},
@@ -128,21 +123,6 @@ def test_strange_entries_are_left_over_and_kept_for_the_way_back(tmp_path: Path)
     assert again["observation"] == sample["observation"]
 
 
-def test_two_ids_that_make_one_file_name_stay_apart(tmp_path: Path, chat: Chat) -> None:
-    corpus = Corpus("out", "locomo", (replace(chat, id="a/b"), replace(chat, id="a:b")))
-    assert FORMAT.write is not None
-    assert len(set(FORMAT.write(corpus, tmp_path / "out"))) == 2
-    assert {c.id for c in _read(tmp_path / "out").corpus.chats} == {"a/b", "a:b"}
-
-
-@pytest.mark.parametrize("text", ["[]", "[1]", "{}", '{"conversation": {"session_1": 3}}', "nul"])
-def test_what_is_no_locomo_is_an_error(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(text)
-    with refused(r"x\.json"):
-        _read(path)
-
-
 @cases("""
     depth | fit
     190   | true
@@ -167,17 +147,6 @@ def test_realtalk_chats_are_not_claimed(tmp_path: Path) -> None:
     assert not FORMAT.sniff(Source.open(_saved(tmp_path / "a.json", other)))
     assert FORMAT.sniff(Source.open(_saved(tmp_path / "b.json", SAMPLE)))
     assert FORMAT.sniff(Source.open(_saved(tmp_path / "c.json", [SAMPLE])))
-
-
-@settings(max_examples=tries(80), deadline=None)
-@given(corpora(), st.booleans())
-def test_any_chat_survives_the_layout(corpus: Corpus, listed: bool) -> None:
-    assert FORMAT.write is not None
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / ("all.json" if listed else "all")
-        FORMAT.write(corpus, target)
-        again = _read(target).corpus
-    assert {c.id: c for c in again.chats} == {c.id: c for c in corpus.chats}
 
 
 def test_categories_by_format() -> None:

@@ -109,23 +109,6 @@ def test_entries_that_are_no_messages_are_left_over(folder: Path) -> None:
     assert ledger.leftovers[0].where == "Chat_2_Noor_Sam.json: session_1[3]"
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        '{"name": {"speaker_1": "A"}, "session_1": {"dia_id": 1}}',
-        '{"name": ["speaker_1"], "session_1": [], "dia_id": 1, "speaker_1": 1}',
-        '{"name": {"speaker_1": "A"}, "session_1": [], "x": [{"dia_id": 1}]}',
-        '{"name": {"speaker_1": "A"}, "session_1": [{"dia_id": "D1:1", ',
-    ],
-)
-def test_broken_files_get_one_line(tmp_path: Path, broken: str) -> None:
-    path = tmp_path / "chat.json"
-    path.write_text(broken)
-    with refused() as error:
-        read(path)
-    assert "\n" not in str(error.value)
-
-
 def test_three_speakers_do_not_fit(folder: Path, tmp_path: Path) -> None:
     third = message("D2:2", "Eve", "hm", "03.03.2026, 10:00:00")
     corpus = read(changed(folder, lambda data: data["session_2"].append(third))).corpus

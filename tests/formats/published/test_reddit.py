@@ -13,7 +13,6 @@ import pytest
 from realtalk.formats.published.reddit import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
-from refusals import refused
 from shown import check
 
 POST: dict[str, Any] = json.loads("""{"title": "Is it me?", "content": "Nobody waters the plants.",
@@ -168,14 +167,6 @@ def test_a_chain_of_a_hundred_thousand_replies(tmp_path: Path) -> None:
     assert len(messages) == depth + 1
     assert messages[-1].reply_to == messages[-2].id
     assert reading.ledger.in_messages == depth + 1
-
-
-@pytest.mark.parametrize("text", ["[]", "{}", "[1]", '[{"title":', "[1e999]", '{"a":{"b":[]}}'])
-def test_nothing_to_read_is_an_error(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(text)
-    with refused(r"x\.json"):
-        _read(path)
 
 
 def test_the_small_collection(data: Path) -> None:
