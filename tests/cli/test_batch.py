@@ -130,10 +130,6 @@ def test_the_same_in_python(tmp_path: Path, exports: Path) -> None:
         engine=rt.Engine("processes", workers=1),
     )
     assert checks.frame["input"].to_list() == [path.name for path in corpora.paths]
-    shared = rt.batch("redact", [str(exports / "*.txt")], out=tmp_path / "shared", names=["Fay"])
-    assert [path.name for path in shared.paths] == ["corpus-1", "corpus-2", "corpus-3"]
-    pages = rt.batch(rt.report, exports / "*.txt", out=tmp_path / "pages", labels=False)
-    assert all(path.suffix == ".html" for path in pages.paths)
     with refused("unknown-function"):
         rt.batch("stats", exports, out="x")
     with refused("unknown-option"):

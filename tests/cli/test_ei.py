@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import surface_labels
 from command import run_command
 from judge_server import Call, JudgeServer
 from realtalk.ei.labels import LABELS, Label, TurnInput
@@ -20,33 +22,18 @@ from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 
 
-class ByLength:
-    """A way of measuring that can be foretold: short turns are neutral, long ones joyful."""
+class ByLength(surface_labels.ByLength):
+    """A way of measuring that can be foretold; of short turns it knows no emotion."""
 
     name = "length"
-    version = "1"
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
-        return [self._one(given) for given in inputs]
-
-    def _one(self, given: TurnInput) -> Label:
-        if len(given.text) < 8:
-            return Label(unscored={"emotion": "too short"}, sentiment="neutral")
-        long = len(given.text) > 40
-        return Label(
-            reflective=long,
-            grounding="?" in given.text,
-            sentiment="positive" if long else "negative",
-            emotion="joy" if long else "anger",
-            intimacy=min(1.0, len(given.text) / 100),
-            emotional_reaction=float(long),
-            interpretation=0.0,
-            exploration=float("?" in given.text),
-            empathy=float(long) + float("?" in given.text),
-            emotional_reaction_level=int(long),
-            interpretation_level=0,
-            exploration_level=int("?" in given.text),
-        )
+        return [
+            replace(found, emotion=None, unscored={"emotion": "too short"})
+            if len(given.text) < 8
+            else found
+            for given, found in zip(inputs, super().label(inputs), strict=True)
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +77,7 @@ def test_unscored_turns_are_counted(run: Any, labelled: Path) -> None:
     assert f"unscored: emotion for {short} of 487 turns (too short)" in err
 
 
-def test_agree_consistency_compare(run: Any, labelled: Path, quick_charts: None) -> None:
-    same = run("runs compare people people --json").told
-    kappa = {row["measure"]: row for row in same["rows"] if row["score"] == "kappa"}
-    assert kappa["sentiment"]["estimate"] == 1
+def test_consistency_and_what_holds(run: Any, labelled: Path, quick_charts: None) -> None:
     assert "Mara" in run("ei consistency people --figures pictures").done.out
     assert list((labelled / "pictures").glob("*.png"))
     assert "what holds" in run("runs compare people models").done.err

@@ -70,40 +70,6 @@ def test_contexts_out_and_answers_in(run: Any) -> None:
     assert status == 0 and (variant["rows"], variant["scored"]) == (51, 50)
 
 
-def fired() -> dict[str, Any]:
-    """A chat in REALTALK's layout, with four questions."""
-    said = [
-        {
-            **{"clean_text": f"kiln {n} is warm", "speaker": ("Mara", "Theo")[n % 2]},
-            **{"date_time": f"02.03.2026, 18:0{n}:00", "dia_id": f"D1:{n}"},
-        }
-        for n in range(1, 6)
-    ]
-    asked = [
-        {"question": f"What of {n}?", "answer": "warm", "evidence": [f"D1:{n}"], "category": 1}
-        for n in range(1, 5)
-    ]
-    return {
-        "name": {"speaker_1": "Mara", "speaker_2": "Theo"},
-        "session_1_date_time": "02.03.2026, 18:01:00",
-        "session_1": said,
-        "qa": asked,
-    }
-
-
-def test_enough_chats_are_tested_as_chats(run: Any) -> None:
-    Path("corpus").mkdir()
-    for number in range(5):
-        Path("corpus", f"Chat_{number}.json").write_text(json.dumps(fired()), "utf-8")
-    words = "probe corpus --reader none --out"
-    assert run(f"{words} all --memory whole")[0] == 0
-    assert run(f"{words} none --memory none")[0] == 0
-    _, out, err = run("runs compare none all --json").done
-    (found,) = (row for row in json.loads(out)["rows"] if row["score"] == "recall@budget")
-    assert found["p"] == 2 / 2**5 == found["p_holm"] / 2
-    assert "5 chats cannot give a p below 0.062" in err
-
-
 def test_a_model_answers_and_another_judges(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     monkeypatch.setenv("LOCAL_API_KEY", "none")

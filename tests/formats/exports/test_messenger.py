@@ -69,11 +69,6 @@ def test_which_of_the_two(tmp_path: Path, name: str, values: dict[str, Any], exp
     assert detect(Source.open(tmp_path / "x" if "/" in name else path)) == expected
 
 
-@pytest.mark.parametrize("text", ["café", "прывітанне", "👍🏽", "plain"])
-def test_characters_are_put_right(text: str) -> None:
-    assert repair(broken(text)) == text
-
-
 @pytest.mark.parametrize("text", ["café", "прывітанне", "ÃÃ", "naïve"])
 def test_correct_text_is_left_alone(text: str) -> None:
     assert repair(text) == text

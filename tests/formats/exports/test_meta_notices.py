@@ -350,14 +350,9 @@ def as_html(number: int, thread: Thread) -> tuple[str, Any]:
     return "html", f"<html>{head}<body>{''.join(boxes)}</body></html>"
 
 
-Write = Callable[[int, Thread], tuple[str, Any]]
-# How pages are read is tried by one of the tests below, and by all of them in `make slow`.
-each_way = pytest.mark.parametrize(
-    "write", [as_json, pytest.param(as_html, marks=pytest.mark.slow)]
-)
-
-
-def read_threads(folder: Path, threads: list[Thread], write: Write) -> ReadCorpus:
+def read_threads(
+    folder: Path, threads: list[Thread], write: Callable[[int, Thread], tuple[str, Any]] = as_json
+) -> ReadCorpus:
     files = {"your_instagram_activity/start.txt": ""}
     for number, thread in enumerate(threads):
         ending, content = write(number, thread)
@@ -383,19 +378,18 @@ SENTENCES = {
 }
 
 
-@each_way
 @pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES)
-def test_reactions_in_any_language(tmp_path: Path, sentence: str, write: Write) -> None:
+def test_reactions_in_any_language(tmp_path: Path, sentence: str) -> None:
     said = [small_talk(name, 12, seed) for seed, name in enumerate(FRIENDS)]
     told = [with_reactions(thread, sentence, seed) for seed, thread in enumerate(said)]
-    reading = read_threads(tmp_path, told, write)
+    reading = read_threads(tmp_path, told)
     assert sorted(texts(reading)) == sorted(one.text for thread in said for one in thread)
     assert reading.ledger.system == sum(map(len, told)) - sum(map(len, said)) > 100
 
 
 @pytest.mark.parametrize("write", [as_json, as_html])
 @pytest.mark.parametrize("sentence", [SENTENCES["Filipino"], SENTENCES["Swahili"]])
-def test_reactions_of_one_person(tmp_path: Path, sentence: str, write: Write) -> None:
+def test_reactions_of_one_person(tmp_path: Path, sentence: str, write: Any) -> None:
     said = small_talk("ann.b", 30, 7)
     told = [one for one in with_reactions(said, sentence, 7) if one in said or one.who == "ann.b"]
     reading = read_threads(tmp_path, [told], write)
@@ -404,10 +398,7 @@ def test_reactions_of_one_person(tmp_path: Path, sentence: str, write: Write) ->
     assert any(line.endswith(note) for line in reading.notes)
 
 
-@each_way
-def test_an_emoji_at_the_end_that_was_given_to_a_message_close_by(
-    tmp_path: Path, write: Write
-) -> None:
+def test_an_emoji_at_the_end_that_was_given_to_a_message_close_by(tmp_path: Path) -> None:
     said = small_talk("ann.b", 40, 3, a_day=30)
     choice = random.Random(3)
     told = []
@@ -418,7 +409,7 @@ def test_an_emoji_at_the_end_that_was_given_to_a_message_close_by(
         told.append(one._replace(marks=((who, face),)) if reacts else one)
         if reacts:
             told.append(Told(who, f"Brást við skilaboðum þínum með {face}", one.when))
-    reading = read_threads(tmp_path, [told], write)
+    reading = read_threads(tmp_path, [told])
     assert texts(reading) == [one.text for one in said]
 
 
@@ -438,12 +429,11 @@ GREETINGS = [
 ]
 
 
-@each_way
 @pytest.mark.parametrize(
     ("sentence", "people", "days", "a_day"), GREETINGS, ids=[one[0] for one in GREETINGS]
 )
 def test_people_who_repeat_themselves(
-    tmp_path: Path, sentence: str, people: int, days: int, a_day: int, write: Write
+    tmp_path: Path, sentence: str, people: int, days: int, a_day: int
 ) -> None:
     choice = random.Random(1)
     thread: Thread = []
@@ -455,13 +445,12 @@ def test_people_who_repeat_themselves(
                 when = MORNING + timedelta(days=day, minutes=40 * number + len(thread) % 2)
                 thread.append(Told(who, text, when))
                 thread.append(Told(other, f"vlak {len(thread)}", when + LATER))
-    reading = read_threads(tmp_path, [thread], write)
+    reading = read_threads(tmp_path, [thread])
     assert sorted(texts(reading)) == sorted(one.text for one in thread)
     assert reading.ledger.system == 0
 
 
-@each_way
-def test_lovers_vary_what_they_say(tmp_path: Path, write: Write) -> None:
+def test_lovers_vary_what_they_say(tmp_path: Path) -> None:
     forms = ["love you so much {e}"] * 12 + ["love you so much", "Love you so much {e}!", "i {e}"]
     choice = random.Random(2)
     people = [*FRIENDS, OWNER]
@@ -473,12 +462,11 @@ def test_lovers_vary_what_they_say(tmp_path: Path, write: Write) -> None:
         )
         for number in range(900)
     ]
-    reading = read_threads(tmp_path, [thread], write)
+    reading = read_threads(tmp_path, [thread])
     assert reading.ledger.system == 0
 
 
-@each_way
-def test_a_bot_says_what_it_says(tmp_path: Path, write: Write) -> None:
+def test_a_bot_says_what_it_says(tmp_path: Path) -> None:
     alarms = [
         Told(
             "Coin Bot",
@@ -488,7 +476,7 @@ def test_a_bot_says_what_it_says(tmp_path: Path, write: Write) -> None:
         for number, mark in enumerate("🔺🔻🔻🔺🔺" * 80)
     ]
     thread = sorted([*alarms, *small_talk("ann.b", 6, 5)], key=lambda one: one.when)
-    reading = read_threads(tmp_path, [thread], write)
+    reading = read_threads(tmp_path, [thread])
     assert reading.ledger.system == 0
 
 
@@ -497,7 +485,7 @@ def test_friends_who_sign_with_their_name(tmp_path: Path) -> None:
         Told(who, f"{who.split()[0]} is coming along", MORNING + timedelta(minutes=place))
         for place, who in enumerate(["Ann", "Bo Lund", "Cleo", "Dana", "Ann"])
     ]
-    reading = read_threads(tmp_path, [told], as_json)
+    reading = read_threads(tmp_path, [told])
     assert len(texts(reading)) == len(told)
     assert any(note.endswith("may be notices of the app: 5") for note in reading.notes)
 
@@ -508,7 +496,7 @@ def test_accounts_that_do_the_same_thing(tmp_path: Path) -> None:
         for place, who in enumerate(["ann.b", "cleo7", "ann.b"])
     ]
     told.append(Told("ann.b", "ठीक आहे", MORNING + timedelta(minutes=9)))
-    assert texts(read_threads(tmp_path, [told], as_json)) == ["ठीक आहे"]
+    assert texts(read_threads(tmp_path, [told])) == ["ठीक आहे"]
 
 
 IN_ENGLISH = [
@@ -519,15 +507,14 @@ IN_ENGLISH = [
 
 
 @pytest.mark.parametrize("text", IN_ENGLISH)
-@each_way
-def test_english_sentences(tmp_path: Path, text: str, write: Write) -> None:
+def test_english_sentences(tmp_path: Path, text: str) -> None:
     who = "ann.b" if text.startswith("ann.b changed") else OWNER
     told = [
         Told("ann.b", "hi", MORNING),
         Told(who, text, MORNING),
         Told(OWNER, "video chat?", MORNING),
     ]
-    reading = read_threads(tmp_path, [told], write)
+    reading = read_threads(tmp_path, [told])
     assert sorted(texts(reading)) == ["hi", "video chat?"]
     assert reading.ledger.system == 1
 

@@ -7,10 +7,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import exported
 from realtalk.chat import unpack_extra
-from realtalk.formats.published.longmemeval import FORMAT
-from realtalk.formats.reading import ReadCorpus, ReadOptions
-from realtalk.formats.source import Source
+from realtalk.formats.opening import open_reading
 from shown import check
 
 ITEM: dict[str, Any] = json.loads("""{"question_id": "q1", "question_type": "temporal-reasoning",
@@ -23,18 +22,9 @@ ITEM: dict[str, Any] = json.loads("""{"question_id": "q1", "question_type": "tem
     "answer_session_ids": ["late", "gone"]}""")
 
 
-def _read(path: Path) -> ReadCorpus:
-    return FORMAT.read(Source.open(path), ReadOptions())
-
-
-def _saved(path: Path, value: Any) -> Path:
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
-
-
 def test_one_chat_a_question_in_time_order(tmp_path: Path) -> None:
     check(
-        _read(_saved(tmp_path / "lme.json", [ITEM])),
+        exported.read(tmp_path, {"lme.json": [ITEM]}, "longmemeval"),
         """
         q1 (user, assistant) {"order":[2,3,1],"session_ids":["early","undated","late"]}
         session 1, 2023-04-11 07:47:00
@@ -53,7 +43,7 @@ def test_one_chat_a_question_in_time_order(tmp_path: Path) -> None:
 
 def test_abstention_and_repeated_ids(tmp_path: Path) -> None:
     item = {**ITEM, "question_id": "q2_abs", "answer": "It was never said."}
-    first, second = _read(_saved(tmp_path / "lme.json", [item, item])).corpus.chats
+    first, second = exported.read(tmp_path, {"lme.json": [item, item]}, "longmemeval").corpus.chats
     assert (first.id, second.id) == ("q2_abs", "q2_abs-2")
     for chat in (first, second):
         assert chat.questions[0].answer == "It was never said."
@@ -62,15 +52,13 @@ def test_abstention_and_repeated_ids(tmp_path: Path) -> None:
 
 def test_bad_entries_are_left_over(tmp_path: Path) -> None:
     item = {**ITEM, "haystack_sessions": [[{"role": "user"}, {"role": "user", "content": "a"}]]}
-    reading = _read(_saved(tmp_path / "lme.json", [item, 5]))
+    reading = exported.read(tmp_path, {"lme.json": [item, 5]}, "longmemeval")
     assert (reading.ledger.total, reading.ledger.in_messages) == (3, 1)
     assert reading.ledger.leftovers[0].where == "lme.json[0]: haystack_sessions[0][0]"
 
 
 def test_the_oracle_sample(data: Path) -> None:
-    source = Source.open(data / "longmemeval")
-    assert FORMAT.sniff(source)
-    reading = FORMAT.read(source, ReadOptions())
+    reading = open_reading(data / "longmemeval", "longmemeval").reading
     questions = [question for chat in reading.corpus.chats for question in chat.questions]
     assert len(questions) == 99
     assert Counter(q.category for q in questions)["temporal_reasoning"] == 28
