@@ -135,7 +135,7 @@ def test_what_claude_showed(tmp_path: Path) -> None:
         "created_at": "2023-08-01T07:30:00+00:00"}]"""
     other = {"uuid": "c2", "name": "", "model": "claude-2", "chat_messages": json.loads(old)}
     users = [{"uuid": "a", "full_name": "Ann"}]
-    files = {"conversations.json": [BREAD, other], "users.json": users}
+    files: Fields = {"conversations.json": [BREAD, other], "users.json": users}
     check(
         exported.read(tmp_path, files, "claude"),
         """
@@ -159,5 +159,5 @@ def test_what_claude_showed(tmp_path: Path) -> None:
         """,
     )
     branch = BREAD | {"current_leaf_message_uuid": "2"}
-    files = {"conversations.json": {"conversations": [branch]}, "users.json": users}
-    assert texts(exported.read(tmp_path, files, "claude")) == ["how long?", "a day"]
+    wrapped = files | {"conversations.json": {"conversations": [branch]}}
+    assert texts(exported.read(tmp_path, wrapped, "claude")) == ["how long?", "a day"]
