@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from exported import written
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.files.naming import UniqueNames
 from realtalk.files.writing import file_stem, file_stems
@@ -83,9 +84,7 @@ def test_files_of_chats_whose_names_become_one_are_not_written_over(tmp_path: Pa
     ids = ("a/b", "a:b", "Family", "family")
     assert file_stems(corpus(*ids)) == ("a_b", "a_b-2", "Family", "family-2")
     for name, suffix in (("realtalk", "json"), ("sheet", "xlsx"), ("locomo", "json")):
-        writer = FORMATS[name].write
-        assert writer is not None
-        paths = writer(corpus(*ids), tmp_path / name)
+        paths = written(name, corpus(*ids), tmp_path / name)
         assert len({path.name.casefold() for path in paths}) == 4, name
         assert len(list((tmp_path / name).glob(f"*.{suffix}"))) == 4, name
 
@@ -100,9 +99,7 @@ def test_a_file_name_is_never_too_long(tmp_path: Path) -> None:
 def test_files_of_one_name_in_two_folders_are_two_chats(tmp_path: Path) -> None:
     for name in ("realtalk", "sheet", "locomo"):
         for folder in ("one", "two", "three"):
-            writer = FORMATS[name].write
-            assert writer is not None
-            writer(corpus("Family"), tmp_path / name / folder)
+            written(name, corpus("Family"), tmp_path / name / folder)
         reading = FORMATS[name].read(Source.open(tmp_path / name), ReadOptions())
         found = [chat.id for chat in reading.corpus.chats]
         assert len(set(found)) == len(found), name

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from corpus_strategies import corpora
+from exported import written
 from realtalk.chat import Corpus
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.registry import FORMATS
@@ -29,9 +30,8 @@ from tries import tries
 @given(corpus=corpora())
 def test_any_corpus_survives(name: str, target: str, corpus: Corpus) -> None:
     form = FORMATS[name]
-    assert form.write is not None
     with tempfile.TemporaryDirectory() as folder:
-        form.write(corpus, Path(folder) / target)
+        written(name, corpus, Path(folder) / target)
         source = Source.open(Path(folder) / target)
         assert form.sniff(source)
         again = form.read(source, ReadOptions()).corpus

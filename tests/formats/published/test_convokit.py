@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import exported
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.convokit import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
@@ -56,8 +57,7 @@ def _read(path: Path, options: ReadOptions | None = None) -> ReadCorpus:
 
 
 def _written(corpus: Corpus, path: Path) -> Path:
-    assert FORMAT.write is not None
-    assert len(FORMAT.write(corpus, path)) == 5
+    assert len(exported.written("convokit", corpus, path)) == 5
     return path
 
 

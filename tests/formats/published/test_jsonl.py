@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import exported
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.jsonl import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
@@ -32,8 +33,7 @@ def _saved(path: Path, rows: list[Any]) -> Path:
 def test_one_message_a_line_with_all_fields(tmp_path: Path) -> None:
     message = Message("D1:1", "Mara", datetime(2026, 3, 2, 18, 3), "hey")
     corpus = Corpus("family", "whatsapp", (Chat("c", ("Mara",), (Session(1, None, (message,)),)),))
-    assert FORMAT.write is not None
-    (path,) = FORMAT.write(corpus, tmp_path)
+    (path,) = exported.written("jsonl", corpus, tmp_path)
     assert path.name == "family.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["type"] for line in lines] == ["corpus", "chat", "session", "message"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import exported
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.locomo import FORMAT
 from realtalk.formats.questions import known_categories, name_of, number_of
@@ -101,7 +102,7 @@ def test_the_written_file_equals_the_one_read(tmp_path: Path, value: Any) -> Non
     path = _saved(tmp_path / "conv.json", value)
     corpus = _read(path).corpus
     target = tmp_path / "out" / "conv.json" if isinstance(value, list) else tmp_path / "out"
-    (written,) = FORMAT.write(corpus, target)  # type: ignore[misc]
+    (written,) = exported.written("locomo", corpus, target)
     assert json.loads(written.read_text(encoding="utf-8")) == value
     assert _read(written).corpus == corpus
 
@@ -116,7 +117,7 @@ def test_strange_entries_are_left_over_and_kept_for_the_way_back(tmp_path: Path)
     assert reading.ledger.in_messages == 4
     assert len(reading.ledger.leftovers) == 4
     assert "session_1[4]" in reading.ledger.leftovers[0].where
-    (written,) = FORMAT.write(reading.corpus, tmp_path / "out")  # type: ignore[misc]
+    (written,) = exported.written("locomo", reading.corpus, tmp_path / "out")
     again = json.loads(written.read_text(encoding="utf-8"))
     assert again["unknown"] == {"kept": True}
     assert again["conversation"] == sample["conversation"]
@@ -138,7 +139,7 @@ def test_deeply_nested_extras_are_refused_in_time(tmp_path: Path, depth: int, fi
             _read(path)
         return
     corpus = _read(path).corpus
-    (written,) = FORMAT.write(corpus, tmp_path / "out")  # type: ignore[misc]
+    (written,) = exported.written("locomo", corpus, tmp_path / "out")
     assert _read(written).corpus.chats == corpus.chats
 
 
@@ -179,8 +180,7 @@ def test_the_official_file_is_written_back_equal(data: Path, tmp_path: Path) -> 
     official = data / "locomo" / "locomo10.json"
     reading = _read(official)
     assert not reading.ledger.leftovers
-    assert FORMAT.write is not None
-    (written,) = FORMAT.write(reading.corpus, tmp_path / "locomo10.json")
+    (written,) = exported.written("locomo", reading.corpus, tmp_path / "locomo10.json")
     assert json.loads(written.read_bytes()) == json.loads(official.read_bytes())
     assert _read(written).corpus == reading.corpus
 
@@ -188,7 +188,6 @@ def test_the_official_file_is_written_back_equal(data: Path, tmp_path: Path) -> 
 def test_a_message_that_says_another_layouts_key_is_still_read(tmp_path: Path) -> None:
     said = Message("D1:1", "Ann", None, "speaker_1")
     chat = Chat("c", ("Ann",), (Session(1, None, (said,)),))
-    assert FORMAT.write is not None
-    FORMAT.write(Corpus("x", "locomo", (chat, replace(chat, id="d"))), tmp_path)
+    exported.written("locomo", Corpus("x", "locomo", (chat, replace(chat, id="d"))), tmp_path)
     assert FORMAT.sniff(Source.open(tmp_path))
     assert [each.id for each in _read(tmp_path).corpus.chats] == ["c", "d"]
