@@ -38,11 +38,6 @@ def test_an_error_has_a_code() -> None:
     assert pickle.loads(pickle.dumps(caught.value)).code == "unknown-format"
 
 
-def test_every_registered_format_is_there() -> None:
-    for name in FORMATS:
-        assert FORMATS[name].title
-
-
 def test_an_error_is_one_line() -> None:
     error = RealtalkError("bad\nthing", where="a\nb.txt, line 3", fix="do\tthis")
     assert str(error) == "a b.txt, line 3: bad thing; do this"

@@ -14,14 +14,13 @@ from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
 from realtalk.api.options import as_reading
-from realtalk.formats.opening import open_reading
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import probe_and_judge
 from realtalk.memory.golds import golds_named
 from realtalk.memory.judging import Judge
-from realtalk.memory.plain import Oracle, Recent
-from realtalk.memory.readers import LlmReader, NoReader, load_wording
+from realtalk.memory.plain import Oracle
+from realtalk.memory.readers import LlmReader, load_wording
 from realtalk.memory.rows import SCORES
 from realtalk.memory.values import Budget
 from realtalk.models.asking import ModelConfig
@@ -93,38 +92,6 @@ def test_a_task_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     assert log.status == "error"
     assert "would judge its own answers" in log.error.message
-
-
-def test_inspect_sends_what_the_command_sends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same requests to the last byte, of the reader and of the judge."""
-    judge = "openai-api/local/another"  # Inspect keeps a model of one name with its address
-    _, calls = evaluated(
-        "memory_probing",
-        tmp_path / "log",
-        monkeypatch,
-        answer,
-        memory="recent",
-        budget=120,
-        questions=6,
-        judge=judge,
-    )
-    plan = Plan(
-        open_reading("sample").reading.corpus,
-        Recent(),
-        NoReader(),
-        (Budget(tokens=120),),
-        limit=6,
-    )
-    with JudgeServer(answer) as server:
-        asked = ModelConfig("openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept")
-        reader = LlmReader(asked, load_wording())
-        verdicts = Judge(replace(asked, model=judge), load_wording())
-        probe_and_judge(replace(plan, reader=reader), judge=verdicts)
-        sent = _bodies(server.calls)
-    assert len(sent) == 6 + 2 * 6
-    assert [one == other for one, other in zip(sent, _bodies(calls), strict=True)] == [True] * 18
 
 
 def test_a_task_takes_the_golds_of_the_command(

@@ -193,6 +193,14 @@ def _hitting(folder: Path, hits: str) -> Path:
     return folder
 
 
+def test_enough_chats_are_tested_as_chats(tmp_path: Path) -> None:
+    none, every = (rt.Run.load(_hitting(tmp_path / hits, hits)) for hits in ("00000", "11111"))
+    found = rt.compare(none, every)
+    row = found.frame.filter(score="any@5").row(0, named=True)
+    assert (row["groups"], row["p"]) == (5, 2 / 2**5)
+    assert "5 chats cannot give a p below 0.062" in repr(found)
+
+
 def test_a_gate_says_what_it_cannot_hold(recent: rt.Run, majority: rt.Run) -> None:
     for given, line in (
         ({"against": recent, "score": "any5"}, "any@5"),

@@ -40,6 +40,8 @@ def test_a_corpus_is_taken_however_it_is_given(tmp_path: Path) -> None:
 def test_what_holds_no_chats_is_refused(wrong: Any) -> None:
     with refused("holds no chats; give a path"):
         rt.stats(wrong)
+    with refused("the list of paths is empty"):
+        rt.read([])
 
 
 def test_what_was_assumed_is_logged_and_listed(

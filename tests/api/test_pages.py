@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import stat
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -62,34 +60,3 @@ def test_one_part_needs_no_list(recent: rt.Run, tmp_path: Path) -> None:
         rt.report(recent, out=tmp_path)
     with refused("int holds no chats"):
         rt.report([7], out=tmp_path / "none.html")  # type: ignore[list-item]
-
-
-STUDIO = """
-import logging, os, sys, urllib.request
-import realtalk as rt
-from realtalk.web.serving import Server
-
-def interrupted(server):
-    with urllib.request.urlopen(server.url, timeout=30) as page:
-        print("answered", page.status)
-    raise KeyboardInterrupt
-
-Server.wait = interrupted
-logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
-rt.studio("sample", annotations="notes.sqlite", annotator="Ana", browser=False)
-sys.stdout.flush()
-os._exit(0)  # a thread that still labels may abort Python's own end
-"""
-
-
-def test_the_studio_answers_until_it_is_interrupted(tmp_path: Path) -> None:
-    pytest.importorskip("fastapi")
-    done = subprocess.run(
-        [sys.executable, "-c", STUDIO], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    link, kept, answered = done.stdout.splitlines()
-    assert link.startswith("studio: http://127.0.0.1:")
-    assert kept == "annotations are kept in notes.sqlite"
-    assert answered == "answered 200"
-    assert done.stderr.splitlines()[-1] == "realtalk: closed; everything was saved"
-    assert (tmp_path / "notes.sqlite").is_file()

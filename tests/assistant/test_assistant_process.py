@@ -101,16 +101,6 @@ def test_an_assistant_that_goes_in_the_middle_is_not_kept_waiting(
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
 
 
-def test_the_first_question_waits_for_vectors_and_is_told_how_far_they_are(tmp_path: Path) -> None:
-    with assistant("sample", cache=tmp_path) as asked:
-        told = asked("recall", question="Who broke the bicycle?", budget="200")
-    assert told["searched_by"] == "meaning"
-    done = [done for done, _, _ in asked.progress]
-    assert done == sorted(set(done)) and done  # it grows, as the protocol asks
-    assert {total for _, total, _ in asked.progress} <= {None, 649.0}
-    assert all("still being prepared" in (message or "") for _, _, message in asked.progress)
-
-
 @pytest.mark.slow  # as the test above, and waits as long
 def test_whoever_hears_no_progress_is_not_left_without_a_word(
     running: subprocess.Popen[str],

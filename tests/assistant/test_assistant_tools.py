@@ -24,6 +24,18 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Assistant]:
         yield client
 
 
+def test_the_first_question_waits_for_vectors_and_is_told_how_far_they_are(
+    asked: Assistant,
+) -> None:
+    """It comes before the others that ask by meaning: they find the vectors made."""
+    told = asked("recall", question="Who broke the bicycle?", budget="200")
+    assert told["searched_by"] == "meaning"
+    done = [done for done, _, _ in asked.progress]
+    assert done == sorted(set(done)) and done  # it grows, as the protocol asks
+    assert {total for _, total, _ in asked.progress} <= {None, 649.0}
+    assert all("still being prepared" in (message or "") for _, _, message in asked.progress)
+
+
 def test_tools_only_read(asked: Assistant) -> None:
     tools = {tool.name: tool for tool in asked.tools()}
     assert list(tools) == [

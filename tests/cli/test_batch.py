@@ -1,9 +1,10 @@
-"""`check`, `redact` and `report` in batches: every input by itself, the same by every engine."""
+"""`read`, `check`, `redact` and `report` in batches: every input by itself, by every engine."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -129,13 +130,33 @@ def test_the_same_in_python(tmp_path: Path, exports: Path) -> None:
         engine=rt.Engine("processes", workers=1),
     )
     assert checks.frame["input"].to_list() == [path.name for path in corpora.paths]
-    shared = rt.batch("redact", [str(exports / "*.txt")], out=tmp_path / "shared", names=["Fay"])
-    assert [path.name for path in shared.paths] == ["corpus-1", "corpus-2", "corpus-3"]
-    pages = rt.batch(rt.report, exports / "*.txt", out=tmp_path / "pages", labels=False)
-    assert all(path.suffix == ".html" for path in pages.paths)
     with refused("unknown-function"):
         rt.batch("stats", exports, out="x")
     with refused("unknown-option"):
         rt.batch(rt.check, exports, out="x", guideline=True)
     with refused("names is one text"):
         rt.batch(rt.redact, exports, out="x", names="Fay")
+
+
+# --- `batch read`: run again, and without Ray ---
+
+
+def test_run_again_it_does_what_is_missing(run: Any, exports: Path) -> None:
+    words = f"batch read {exports / '*.txt'} --out corpora --json"
+    assert run(words).told["worked"] == 3
+    (exports / "WhatsApp Chat with Mara 3.txt").write_text(CHAT.format(3), "utf-8")
+    status, out, error = run(words)
+    report = json.loads(out)
+    assert (status, report["done"], report["failed"], report["worked"]) == (0, 4, 0, 1)
+    assert report["parts"][3]["figures"]["messages"] == 4
+    assert "4 of 4 in corpora (3 were there)" in error
+    error = run(f"{words} --gap day").wrong
+    assert "corpora: made with other settings (gap is 21600.0 there, day now)" in error
+    assert run(f"{words} --gap day --fresh")[0] == 0
+
+
+@pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed here")
+def test_without_ray_its_cure_is_named(run: Any, exports: Path) -> None:
+    error = run(f"batch read {exports} --out x --engine ray").wrong
+    assert "--engine ray needs the extra 'ray'; install it with: " in error
+    assert "[ray]" in error

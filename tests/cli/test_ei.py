@@ -1,10 +1,11 @@
-"""`realtalk ei` as a person meets it: labels written, printed, compared; errors in one line."""
+"""`realtalk ei` as a person meets it: labels written, printed, compared; a judge's server."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,41 +13,27 @@ import numpy as np
 import polars as pl
 import pytest
 
+import surface_labels
 from command import run_command
+from judge_server import Call, JudgeServer
 from realtalk.ei.labels import LABELS, Label, TurnInput
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
-from text_tables import cases
 
 
-class ByLength:
-    """A way of measuring that can be foretold: short turns are neutral, long ones joyful."""
+class ByLength(surface_labels.ByLength):
+    """A way of measuring that can be foretold; of short turns it knows no emotion."""
 
     name = "length"
-    version = "1"
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
-        return [self._one(given) for given in inputs]
-
-    def _one(self, given: TurnInput) -> Label:
-        if len(given.text) < 8:
-            return Label(unscored={"emotion": "too short"}, sentiment="neutral")
-        long = len(given.text) > 40
-        return Label(
-            reflective=long,
-            grounding="?" in given.text,
-            sentiment="positive" if long else "negative",
-            emotion="joy" if long else "anger",
-            intimacy=min(1.0, len(given.text) / 100),
-            emotional_reaction=float(long),
-            interpretation=0.0,
-            exploration=float("?" in given.text),
-            empathy=float(long) + float("?" in given.text),
-            emotional_reaction_level=int(long),
-            interpretation_level=0,
-            exploration_level=int("?" in given.text),
-        )
+        return [
+            replace(found, emotion=None, unscored={"emotion": "too short"})
+            if len(given.text) < 8
+            else found
+            for given, found in zip(inputs, super().label(inputs), strict=True)
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -90,25 +77,10 @@ def test_unscored_turns_are_counted(run: Any, labelled: Path) -> None:
     assert f"unscored: emotion for {short} of 487 turns (too short)" in err
 
 
-def test_agree_consistency_compare(run: Any, labelled: Path, quick_charts: None) -> None:
-    same = run("runs compare people people --json").told
-    kappa = {row["measure"]: row for row in same["rows"] if row["score"] == "kappa"}
-    assert kappa["sentiment"]["estimate"] == 1
+def test_consistency_and_what_holds(run: Any, labelled: Path, quick_charts: None) -> None:
     assert "Mara" in run("ei consistency people --figures pictures").done.out
     assert list((labelled / "pictures").glob("*.png"))
     assert "what holds" in run("runs compare people models").done.err
-
-
-@cases("""
-    words                             | line
-    sample --measures judge --out x   | the judge needs a model
-    sample --model openai/gpt-4o-mini | --model is not for --measures embedded
-    sample --measures hub --prompts x | --prompts is not for --measures hub
-    consistency other.parquet         | has other columns than labels
-""")
-def test_a_wrong_call_is_one_line(run: Any, tmp_path: Path, words: str, line: str) -> None:
-    pl.DataFrame({"chat": [1]}).write_parquet(tmp_path / "other.parquet")
-    assert line in run(f"ei {words}").wrong
 
 
 def test_other_labels_are_not_written_over(
@@ -254,3 +226,48 @@ def test_chats_that_the_encoder_learned_from_are_named(
     said = run("ei sample")[2]
     assert f"{first.id}: in-sample, the encoder learned from Harbour" in said
     assert f"{second.id}: in-sample" not in said
+
+
+# --- a server of one's own, on loopback ---
+
+
+JUDGED = [
+    {"speaker": "Wren", "text": "I keep thinking about the ferry we missed", "session": 1},
+    {"speaker": "Oke", "text": "did you sleep at all?", "session": 1},
+]
+JUDGING = "ei chat.jsonl --measures judge --model openai-api/local/tiny"
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    (tmp_path / "chat.jsonl").write_text("\n".join(map(json.dumps, JUDGED)) + "\n", "utf-8")
+
+
+def reflects(call: Call) -> str:
+    return str(call.turn.startswith("I keep"))
+
+
+def test_the_named_server_is_asked_and_named(run: Any, judged: None, tmp_path: Path) -> None:
+    with JudgeServer(reflects) as server:
+        given = f"--ask reflective --base-url {server.url} --out judged --json"
+        status, _, err = run(f"{JUDGING} {given}")
+        assert (status, len(server.calls)) == (0, 2), err
+        assert run(f"{JUDGING} {given}")[0] == 0
+        assert len(server.calls) == 2  # the answers were kept
+        frame = pl.read_parquet(tmp_path / "judged" / "labels.parquet")
+        assert frame["reflective"].to_list() == [True, False]
+        assert frame["version"][0].endswith(f"tiny at {server.url}")
+        told = run("cache list --json").told
+    kept = {each["kind"]: each["files"] for each in told["rows"] if each["files"]}
+    assert kept == {"judge": 2, "labels": 1}
+
+
+def test_another_server_is_another_labelling(run: Any, judged: None) -> None:
+    for number in range(2):
+        with JudgeServer(reflects) as server:
+            given = f"--ask reflective --base-url {server.url} --out judged"
+            status, _, err = run(f"{JUDGING} {given}")
+            assert len(server.calls) == 2 * (1 - number)
+    assert status == 2 and err.count("\n") == 1
+    assert "made with other settings (solver.version is " in err

@@ -10,7 +10,6 @@ import pytest
 
 import realtalk as rt
 from judge_server import JudgeServer
-from text_tables import cases
 
 PRICES = {"openai-api/local/tiny": {"input": 1000, "output": 2000, "currency": "EUR"}}
 
@@ -63,19 +62,6 @@ def test_every_combination_is_run_once(run: Any, tmp_path: Path) -> None:
     assert {row["n"] for row in told[0]["figures"]} == {20}
     for name in names:
         assert (tmp_path / "swept" / name / "rows.parquet").read_bytes() == kept[name]
-
-
-@cases("""
-    given                                     | line
-    --set limit                               | 'limit' is not KEY=VALUE
-    --set limit=1,x                           | 'x' is no whole number
-    --set out=a,b                             | 'out' is not to be swept
-    --set limit=1 --set limit=2               | 'limit' is set twice
-    --set predictor=mean --set scales=raw,log | unknown setting of the predictor
-    ""                                        | --set
-""")
-def test_what_cannot_be_swept_is_said(run: Any, given: str, line: str) -> None:
-    assert line in run(f"sweep predict sample-threads {given} --out swept").wrong
 
 
 def test_python_sweeps_any_benchmark(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`realtalk probe` and `realtalk models` as a person meets them."""
+"""`realtalk probe`, drafts among them, and `realtalk models` as a person meets them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
+from drafted_chats import MODEL, garden, model_rule
 from judge_server import JudgeServer
-from text_tables import cases
+from realtalk.api.options import as_reading
+from realtalk.chat import Corpus
+from realtalk.formats.store import put_questions, store
+from realtalk.memory.drafting import Drafts, is_drafted
 
 
 def test_retrieval_alone(run: Any, tmp_path: Path) -> None:
@@ -68,40 +72,6 @@ def test_contexts_out_and_answers_in(run: Any) -> None:
     assert status == 0 and (variant["rows"], variant["scored"]) == (51, 50)
 
 
-def fired() -> dict[str, Any]:
-    """A chat in REALTALK's layout, with four questions."""
-    said = [
-        {
-            **{"clean_text": f"kiln {n} is warm", "speaker": ("Mara", "Theo")[n % 2]},
-            **{"date_time": f"02.03.2026, 18:0{n}:00", "dia_id": f"D1:{n}"},
-        }
-        for n in range(1, 6)
-    ]
-    asked = [
-        {"question": f"What of {n}?", "answer": "warm", "evidence": [f"D1:{n}"], "category": 1}
-        for n in range(1, 5)
-    ]
-    return {
-        "name": {"speaker_1": "Mara", "speaker_2": "Theo"},
-        "session_1_date_time": "02.03.2026, 18:01:00",
-        "session_1": said,
-        "qa": asked,
-    }
-
-
-def test_enough_chats_are_tested_as_chats(run: Any) -> None:
-    Path("corpus").mkdir()
-    for number in range(5):
-        Path("corpus", f"Chat_{number}.json").write_text(json.dumps(fired()), "utf-8")
-    words = "probe corpus --reader none --out"
-    assert run(f"{words} all --memory whole")[0] == 0
-    assert run(f"{words} none --memory none")[0] == 0
-    _, out, err = run("runs compare none all --json").done
-    (found,) = (row for row in json.loads(out)["rows"] if row["score"] == "recall@budget")
-    assert found["p"] == 2 / 2**5 == found["p_holm"] / 2
-    assert "5 chats cannot give a p below 0.062" in err
-
-
 def test_a_model_answers_and_another_judges(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     monkeypatch.setenv("LOCAL_API_KEY", "none")
@@ -142,22 +112,6 @@ def test_a_model_answers_and_another_judges(run: Any, monkeypatch: pytest.Monkey
         assert (score["value"], score["n"]) == (1.0, 4)
 
 
-@cases("""
-    words                                    | line
-    sample --memory recent --reader llm      | needs a model
-    sample --reader none --model a/b         | asks no model
-    sample --memory whole --budget 1000      | the memory whole takes no budget
-    contexts sample -m recent -o .           | is a folder
-    score sample empty.jsonl                 | holds no answer
-    sample --memory recent --prompts nowhere | --prompts is for a language
-    sample --memory recent --max-tokens 9    | --max-tokens is for a language
-    sample --model a/b --max-tokens 0        | --max-tokens must be 1 or more
-""")
-def test_a_wrong_call_is_one_line(run: Any, tmp_path: Path, words: str, line: str) -> None:
-    (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
-    assert line in run(f"probe {words}").wrong
-
-
 def test_models_are_listed_and_checked(run: Any, tmp_path: Path) -> None:
     fetched = [
         each for each in run("models list --json").told["rows"] if each["state"] != "shipped"
@@ -175,3 +129,34 @@ def test_models_are_listed_and_checked(run: Any, tmp_path: Path) -> None:
         assert "(wrong SHA-256)" in err and "\n" not in err.strip()
     assert run("models list")[0] == 0
     assert "huggingface.co/Qwen" in run("models card qwen2.5-0.5b")[1]
+
+
+# --- drafted questions, and which memory ---
+
+
+def test_a_chat_of_ones_own_is_drafted_and_probed(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+    corpus = Corpus("garden", "realtalk", (garden(),))
+    store(as_reading(corpus), tmp_path / "garden")
+    with JudgeServer(model_rule) as server:
+        words = f"probe draft garden --count 8 --model {MODEL} --base-url {server.url}"
+        status, out, err = run(words)
+        assert status == 0 and "single_hop" in out
+        assert "dropped: 1 is answered without the chat" in err
+        assert "5 questions are in garden-drafts.jsonl" in err
+        status, out, _ = run(f"{words} --json")
+    told = json.loads(out)
+    assert (told["drafted"], told["kept"], len(told["questions"])) == (7, 5, 5)
+    drafts = Drafts.read(tmp_path / "garden-drafts.jsonl")
+    put_questions(tmp_path / "garden", garden().id, drafts.of(garden()), is_drafted)
+    status, out, err = run("probe which garden --budget 15w,1000w --figures pictures")
+    assert status == 0
+    first, second = out.strip().splitlines()
+    assert first.startswith("Of 5 questions, ") and "for 5 in 1,000 words" in first
+    assert "which may be chance" in first and "1,000 words" in second
+    assert (tmp_path / "pictures" / "which.svg").is_file()
+    told = json.loads(run("probe which garden --budget 1000w --json")[1])
+    assert len(told["sentences"]) == 2 and len(told["figures"]) == 3

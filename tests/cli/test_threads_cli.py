@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from realtalk.formats.opening import open_reading
-from text_tables import cases
 
 
 @pytest.fixture(scope="module")
@@ -64,22 +63,6 @@ def test_a_run_is_printed_and_kept(run: Any, tmp_path: Path) -> None:
     assert "made with other settings" in err
     status, _, _ = run(*words[:5], "--task", "impact", "--out", "kept", "--fresh")
     assert status == 0
-
-
-@cases("""
-    words                       | said
-    --task sentimant            | did you mean 'sentiment'
-    --setting ,                 | no setting is named
-    -p llm                      | needs a model
-    -p mean --model a/b         | asks no model
-    -p mean --base-url http://x | leave --base-url or --predictor out
-""")
-def test_what_is_wrong_is_said_in_one_line(run: Any, words: str, said: str) -> None:
-    status, out, err = run(f"threads run sample-threads {words}")
-    assert status == 2
-    assert said in err
-    assert err.startswith("error: ") and err.count("\n") == 1
-    assert not out
 
 
 def test_settings_and_runs_are_compared(run: Any, runs: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -14,6 +15,8 @@ from zipfile import ZipFile
 import pytest
 
 from research import site
+from research.results import run_pages
+from research.results.python_reference import reference
 
 pytest_plugins = ["page_browser"]
 
@@ -183,3 +186,39 @@ def test_every_page_fits_a_phone(built: Path, open_file: Any) -> None:
             "document.documentElement.scrollWidth"
         )
     assert {name: width for name, width in wide.items() if width > 390} == {}
+
+
+# --- pages with Python in them ---
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    written = (DOCS / "reference-python.md").read_text("utf-8")
+    assert written == reference(), "run: python -m research.results.python_reference"
+    assert " at 0x" not in written
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_its_code_shows() -> None:
+    written = (DOCS / "python.md").read_text("utf-8")
+    assert run_pages.run_markdown(written) == written, "run: python -m research.results.run_pages"
+
+
+@pytest.mark.slow
+def test_the_tour_shows_what_its_code_shows() -> None:
+    written = json.loads((DOCS / "tour.ipynb").read_text("utf-8"))
+    assert shown(run_pages.run_notebook(written)) == shown(written), (
+        "run: python -m research.results.run_pages"
+    )
+
+
+def shown(page: dict[str, Any]) -> list[list[str]]:
+    """What each cell shows, but for pictures: fonts differ from machine to machine."""
+    return [
+        [
+            "".join(text)
+            for output in cell.get("outputs", ())
+            for kind, text in (output.get("data") or {"text/plain": output.get("text")}).items()
+            if kind.startswith("text/")
+        ]
+        for cell in page["cells"]
+    ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from exported import written
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.files.naming import UniqueNames
 from realtalk.files.writing import file_stem, file_stems
@@ -84,9 +84,7 @@ def test_files_of_chats_whose_names_become_one_are_not_written_over(tmp_path: Pa
     ids = ("a/b", "a:b", "Family", "family")
     assert file_stems(corpus(*ids)) == ("a_b", "a_b-2", "Family", "family-2")
     for name, suffix in (("realtalk", "json"), ("sheet", "xlsx"), ("locomo", "json")):
-        writer = FORMATS[name].write
-        assert writer is not None
-        paths = writer(corpus(*ids), tmp_path / name)
+        paths = written(name, corpus(*ids), tmp_path / name)
         assert len({path.name.casefold() for path in paths}) == 4, name
         assert len(list((tmp_path / name).glob(f"*.{suffix}"))) == 4, name
 
@@ -101,33 +99,12 @@ def test_a_file_name_is_never_too_long(tmp_path: Path) -> None:
 def test_files_of_one_name_in_two_folders_are_two_chats(tmp_path: Path) -> None:
     for name in ("realtalk", "sheet", "locomo"):
         for folder in ("one", "two", "three"):
-            writer = FORMATS[name].write
-            assert writer is not None
-            writer(corpus("Family"), tmp_path / name / folder)
+            written(name, corpus("Family"), tmp_path / name / folder)
         reading = FORMATS[name].read(Source.open(tmp_path / name), ReadOptions())
         found = [chat.id for chat in reading.corpus.chats]
         assert len(set(found)) == len(found), name
         if name != "locomo":  # which leaves equal samples out
             assert found == ["Family", "Family-2", "Family-3"]
-
-
-def test_three_chats_of_one_title(tmp_path: Path) -> None:
-    line = "12/0{}/2024, 22:07 - Mara: month {}\n13/0{}/2024, 22:07 - Theo: x\n"
-    for month in (1, 2, 3):
-        folder = tmp_path / "whatsapp" / str(month)
-        folder.mkdir(parents=True)
-        (folder / "WhatsApp Chat with Mara.txt").write_text(line.format(month, month, month))
-    ids = [chat.id for chat in open_reading(tmp_path / "whatsapp").reading.corpus.chats]
-    assert ids == ["Mara", "Mara (2)", "Mara (3)"]
-    said = {"sender_name": "Ann", "timestamp_ms": 1714548600000, "content": "hi"}
-    for number in (1, 2, 3):
-        folder = tmp_path / "facebook" / "inbox" / f"ann_{number}"
-        folder.mkdir(parents=True)
-        thread = {"participants": [{"name": "Ann"}], "title": "Ann ", "messages": [said]}
-        thread["thread_path"] = f"inbox/ann_{number}"
-        (folder / "message_1.json").write_text(json.dumps(thread))
-    ids = [chat.id for chat in open_reading(tmp_path / "facebook").reading.corpus.chats]
-    assert ids == ["Ann", "Ann (2)", "Ann (3)"]
 
 
 def test_an_unknown_contact_who_is_called_like_a_contact_is_another_person(tmp_path: Path) -> None:

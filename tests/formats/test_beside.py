@@ -7,7 +7,6 @@ from shutil import make_archive
 
 import pytest
 
-from command import run_command
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from said import Said, put
@@ -68,14 +67,6 @@ def test_what_nobody_asked_for_is_named(tmp_path: Path) -> None:
     named = f"notes.txt (not recognised), older.zip (an archive), {table} (format csv)"
     assert note.startswith(f"not read, though it could be a chat: {named}")
     assert note.endswith("other files here: 30")
-
-
-@pytest.mark.parametrize("more", [(), ("--json",)])
-def test_named_on_the_terminal(more: tuple[str, ...], tmp_path: Path) -> None:
-    folder = written(tmp_path / "chats", "whatsapp")
-    (folder / "notes.txt").write_text("milk\neggs\n")
-    printed = run_command("read", str(folder), "--out", str(tmp_path / "out"), *more)
-    assert "notes.txt (not recognised)" in printed.err
 
 
 @pytest.mark.parametrize("first", ["[20.0", "\x00\x00\x00", "[2O.O6.19, l5:58] Mara: hi"])

@@ -9,7 +9,7 @@ import pytest
 
 from audited_chats import audit, corpus
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
-from realtalk.formats.audit import VERDICTS, Audit
+from realtalk.formats.audit import Audit
 from realtalk.formats.check import RULES, check
 from realtalk.formats.reading import Ledger, Leftover
 from text_tables import cases, rows
@@ -160,7 +160,3 @@ def test_what_an_audit_found_is_listed_with_its_reason(monkeypatch: pytest.Monke
         ("gold-unanswerable", "Q4", "warning"),
     ]
     assert found[0].detail == "D2:1, D2:3" and found[1].detail == "Not Salt."
-
-
-def test_every_verdict_but_ok_has_a_rule() -> None:
-    assert {f"gold-{verdict}" for verdict in VERDICTS if verdict != "ok"} <= set(RULES)

@@ -19,9 +19,10 @@ import pytest
 from realtalk.chat import Alias
 from realtalk.errors import RealtalkError
 from realtalk.formats.aliases import learn
+from realtalk.formats.json_input import NOT_TEXT
 from realtalk.formats.opening import open_reading
 from realtalk.formats.store import load, store
-from said import Said, put
+from said import Said, as_json, json_lines, put
 from written_chats import FORMS
 
 SAID = [
@@ -162,3 +163,106 @@ def test_many_damaged_files_are_read_or_refused(part: int, tmp_path: Path) -> No
 
 def test_a_blank_name_has_no_first_part() -> None:
     assert learn((" ", "Mara Lund"), ()) == (Alias("Mara", "Mara Lund", "name"),)
+
+
+# --- text of another type than text ---
+
+
+ZEBRAS = [
+    Said("Ann" if place % 2 else "Ben", 60 * place, f"zebra number {place} here", id=f"10{place}")
+    for place in range(6)
+]
+TARGET = ZEBRAS[3].text
+ODD_TEXTS: list[Any] = [{"text": "hidden"}, {"a": {"b": 1}}, [["b"], {"c": []}], True]
+
+
+def _spells(value: Any) -> bool:
+    """Whether a value is the text, plainly or in Telegram's pieces."""
+    if isinstance(value, list) and all(isinstance(each, str | dict) for each in value):
+        pieces = [each if isinstance(each, str) else str(each.get("text")) for each in value]
+        return "".join(pieces) == TARGET
+    return bool(value == TARGET)
+
+
+def _with(value: Any, odd: Any) -> Any:
+    """The same with something else where the text was."""
+    if _spells(value):
+        return odd
+    if isinstance(value, list):
+        return [_with(each, odd) for each in value]
+    if isinstance(value, dict):
+        return {key: _with(each, odd) for key, each in value.items()}
+    return value
+
+
+def _in_lines(data: bytes) -> list[Any] | None:
+    try:
+        return [json.loads(data)]
+    except ValueError:
+        pass
+    try:
+        return [json.loads(line) for line in data.splitlines()]
+    except ValueError:
+        return None
+
+
+def _written(name: str, odd: Any, folder: Path) -> bool:
+    """Writes an export in which one text is odd; whether there was one to change."""
+    changed = False
+    for file, data in FORMS[name].write(ZEBRAS).items():
+        values = _in_lines(data) if TARGET.encode()[:5] in data else None
+        if values is not None:
+            again = [_with(value, odd) for value in values]
+            changed = changed or again != values
+            data = json_lines(again)
+        put(folder, {file: data})
+    return changed
+
+
+IN_JSON = [
+    name for name in sorted(FORMS) if any(map(_in_lines, FORMS[name].write(ZEBRAS).values()))
+]
+
+
+@pytest.mark.parametrize("odd", ODD_TEXTS, ids=["object", "deep object", "list", "true"])
+@pytest.mark.parametrize("name", IN_JSON)
+def test_text_that_is_no_text(name: str, odd: Any, tmp_path: Path) -> None:
+    assert _written(name, odd, tmp_path)
+    reading = open_reading(tmp_path, FORMS[name].format).reading
+    texts = reading.tables.messages["text"].to_list()
+    assert sorted(texts) == sorted(one.text for one in ZEBRAS if one.text != TARGET)
+    left = {left.reason for left in reading.ledger.leftovers}
+    assert len(left) in (1, 2)  # LoCoMo tells the same words once more, as an event
+
+
+def _slack(odd: Any) -> dict[str, Any]:
+    file = {"name": "bed.jpg", "mimetype": "image/jpeg", "url_private": "https://x.org/bed.jpg"}
+    return {
+        "type": "message",
+        "user": "U1",
+        "ts": "1714548600.000100",
+        "text": odd,
+        "files": [file],
+    }
+
+
+@pytest.mark.parametrize("odd", ODD_TEXTS)
+def test_beside_a_file_too(tmp_path: Path, odd: Any) -> None:
+    """A picture whose words are not known is no picture without words."""
+    said = [_slack("the bed") | {"ts": "1714548500.0"}, _slack(odd)]
+    files = {
+        "channels.json": [{"id": "C1", "name": "garden", "members": []}],
+        "users.json": [{"id": "U1", "name": "ann", "profile": {}}],
+        "garden/2024-05-01.json": said,
+    }
+    put(tmp_path, {name: as_json(value) for name, value in files.items()})
+    reading = open_reading(tmp_path, "slack").reading
+    assert reading.tables.messages["text"].to_list() == ["the bed"]
+    [left] = reading.ledger.leftovers
+    assert left.reason == f"{NOT_TEXT} (message 1714548600.000100)"
+
+
+def test_numbers_are_text(tmp_path: Path) -> None:
+    assert _written("convokit", 17, tmp_path)
+    reading = open_reading(tmp_path, "convokit").reading
+    assert "17" in reading.tables.messages["text"].to_list()

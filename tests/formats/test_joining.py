@@ -67,7 +67,9 @@ def test_two_parts_give_the_whole_back(parts: tuple[list[Bubble], ...]) -> None:
 
 @settings(max_examples=tries(60))
 @given(wholes(), st.data())
-def test_nothing_is_lost_whatever_the_files_hold(whole: list[Bubble], data: st.DataObject) -> None:
+def test_nothing_is_lost_and_what_is_known_stays_as_it_was(
+    whole: list[Bubble], data: st.DataObject
+) -> None:
     picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
     one, other = (
         [said for said, keep in zip(whole, data.draw(picks), strict=True) if keep] for _ in "12"
@@ -80,16 +82,7 @@ def test_nothing_is_lost_whatever_the_files_hold(whole: list[Bubble], data: st.D
     again, none = join(after, frame(other), GAP)
     assert again.equals(after) and none.new == 0
     assert counts.joined + counts.new == len(other)
-
-
-@settings(max_examples=tries(60))
-@given(wholes(), st.data())
-def test_what_is_known_stays_as_it_was(whole: list[Bubble], data: st.DataObject) -> None:
-    picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
-    some = [one for one, keep in zip(whole, data.draw(picks), strict=True) if keep]
-    assume(some)
-    known = frame(some)
-    after, _ = join(known, frame(whole), GAP)
+    known = frame(one)
     assert after["id"].is_unique().all()
     assert after.filter(pl.col("id").is_in(known["id"].implode())).equals(known)
     assert after["time"].is_sorted()

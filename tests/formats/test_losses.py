@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from exported import written
 from realtalk.chat import (
     Alias,
     Attachment,
@@ -19,7 +20,6 @@ from realtalk.chat import (
 )
 from realtalk.formats.losses import LOSSLESS, losses, not_kept
 from realtalk.formats.opening import open_reading
-from realtalk.formats.registry import FORMATS, writable
 from text_tables import rows
 
 DAY = datetime(2024, 1, 2, 3, 4, 5)
@@ -51,15 +51,9 @@ def everything() -> Corpus:
     return Corpus("all", "whatsapp", (chat,))
 
 
-def written(name: str, folder: Path) -> tuple[Path, ...]:
-    write = FORMATS[name].write
-    assert write is not None
-    return write(everything(), folder)
-
-
 @pytest.mark.parametrize("name", LOSSLESS)
 def test_what_is_called_lossless_is(tmp_path: Path, name: str) -> None:
-    written(name, tmp_path / "out")
+    written(name, everything(), tmp_path / "out")
     assert losses(everything(), open_reading(tmp_path / "out").reading.corpus) == {}
 
 
@@ -74,12 +68,8 @@ LOST = """
 def test_what_the_others_lose_is_said(tmp_path: Path, name: str, expected: str) -> None:
     (tmp_path / "other.json").write_text("{}")
     everywhere = {"further fields of messages", "aliases", "further fields of chats"}
-    lost = set(not_kept(everything(), name, written(name, tmp_path)))
+    lost = set(not_kept(everything(), name, written(name, everything(), tmp_path)))
     assert lost == everywhere.union(expected.split(", "))
-
-
-def test_every_written_format_is_looked_at() -> None:
-    assert set(writable()) == {*LOSSLESS, "csv", "realtalk", "sheet"}
 
 
 def test_missing_chats_and_messages_are_counted() -> None:

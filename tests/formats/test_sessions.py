@@ -44,20 +44,13 @@ def test_days() -> None:
     assert len(cut_sessions(messages([0, 300, 400]), "day")) == 2  # midnight is 360 minutes away
 
 
-def test_replies_follow_their_message() -> None:
-    first, second = messages([0, 1])
-    reply = Message("x", "B", second.time, "yes", reply_to="0")
-    stray = Message("y", "B", second.time, "no", reply_to="gone")
-    (session,) = cut_sessions([first, reply, stray], timedelta(hours=1))
-    assert [m.reply_to for m in session.messages] == [None, "D1:1", None]
-
-
-def test_a_reply_to_an_id_that_two_messages_have_goes_to_the_first() -> None:
+def test_replies_follow_the_first_message_of_their_id() -> None:
     first, second = messages([0, 1])
     twin = Message("0", "B", second.time, "again")
     reply = Message("x", "B", second.time, "yes", reply_to="0")
-    (session,) = cut_sessions([first, twin, second, reply], timedelta(hours=1))
-    assert session.messages[-1].reply_to == "D1:1"
+    stray = Message("y", "B", second.time, "no", reply_to="gone")
+    (session,) = cut_sessions([first, twin, second, reply, stray], timedelta(hours=1))
+    assert [m.reply_to for m in session.messages] == [None, None, None, "D1:1", None]
 
 
 def test_messages_without_time_stay_where_they_are() -> None:

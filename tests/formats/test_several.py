@@ -9,21 +9,17 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 import realtalk as rt
-from joined_chats import GAP, Bubble, tables, wholes
+from joined_chats import GAP, Bubble, tables
 from realtalk.chat import Corpus, Message
 from realtalk.formats.joining import align
 from realtalk.formats.merging import Merging, SamePersonError, merge
-from realtalk.formats.opening import OpenedSource, open_reading, together
-from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
+from realtalk.formats.opening import open_reading
 from realtalk.formats.store import load, store
 from realtalk.formats.tables import Tables, to_corpus
 from refusals import refused
 from said import Said, put
-from tries import tries
 from written_exports import EXPORTS
 
 WAY = Merging(GAP)
@@ -99,33 +95,12 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert about["options"]["gap"] == GAP.total_seconds()
 
 
-@pytest.mark.slow
-@settings(max_examples=tries(20), deadline=None)
-@given(wholes(least=4), st.data())
-def test_the_order_of_the_files_makes_no_difference(
-    whole: list[Bubble], data: st.DataObject
-) -> None:
-    whole = [replace(one, text=f"{one.text} {one.who}") for one in whole]
-    picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
-    parts = []
-    for _ in range(3):
-        kept = [one for one, keep in zip(whole, data.draw(picks), strict=True) if keep]
-        assume(kept)
-        count = len(kept)
-        reading = ReadCorpus(tables=tables(("c", kept)), ledger=Ledger("lines", count, count))
-        parts.append(OpenedSource(reading, None, "whatsapp"))
-    found = [
-        together(order, ReadOptions()).reading.tables.messages for order in permutations(parts)
-    ]
-    assert all(each.equals(found[0]) for each in found)
-    total = Counter(found[0].select("speaker", "time", "text").rows())
-    for part in parts:
-        assert (
-            not Counter(part.reading.tables.messages.select("speaker", "time", "text").rows())
-            - total
-        )
-    again = together([*parts, parts[0]], ReadOptions()).reading.tables.messages
-    assert again.drop("chat").equals(found[0].drop("chat"))
+def test_the_order_of_the_files_makes_no_difference(tmp_path: Path) -> None:
+    spans = ((14, 0), (24, 9), (20, 4))
+    parts = [written(tmp_path / f"{span}", "whatsapp", said(*span)) for span in spans]
+    whole = rt.read(written(tmp_path / "whole", "whatsapp", said()))
+    for order in permutations(parts):
+        assert told(rt.read([*order, parts[0]])) == told(whole)
 
 
 def test_events_and_questions_still_point_to_their_messages(tmp_path: Path) -> None:
@@ -183,21 +158,6 @@ def test_a_failed_write_leaves_the_corpus(tmp_path: Path, monkeypatch: pytest.Mo
         rt.read(written(tmp_path / "b", "telegram", said(24, 9)), into=folder)
     assert contents(folder) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "corpus"]
-
-
-def test_places_that_say_nothing(tmp_path: Path) -> None:
-    for options, line in (
-        (
-            {"into": tmp_path},
-            "holds no stored corpus to add to; make one by reading with `out=DIR`",
-        ),
-        ({"into": tmp_path, "out": tmp_path}, "give one of them"),
-        ({"chat": "c"}, "give `into=` too"),
-    ):
-        with refused(line):
-            rt.read("sample", **options)
-    with refused("the list of paths is empty"):
-        rt.read([])
 
 
 def messages(merged: Tables) -> tuple[Message, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from functools import partial
@@ -13,8 +12,7 @@ from typing import Any
 import pytest
 
 import realtalk as rt
-from judge_server import completion
-from loopback import QuietHandler, serving
+from judge_server import Call, JudgeServer, Reply
 from realtalk.models import asking
 from realtalk.models.asking import ModelConfig, Pace, Prompt, ask, per_minute
 from refusals import refused
@@ -38,24 +36,7 @@ class Counting:
         self._here = 0
         self._lock = threading.Condition()
 
-    def handler(self) -> type[QuietHandler]:
-        seen = self
-
-        class Handler(QuietHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers["Content-Length"]))
-                status, body = seen.enter()
-                raw = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Retry-After-Ms", "1")  # as a hurried server asks for
-                self.send_header("Content-Length", str(len(raw)))
-                self.end_headers()
-                self.wfile.write(raw)
-
-        return Handler
-
-    def enter(self) -> tuple[int, dict[str, Any]]:
+    def __call__(self, call: Call) -> Reply:
         with self._lock:
             self.came.append(time.monotonic())
             self._here += 1
@@ -64,14 +45,14 @@ class Counting:
             # Nobody is answered before as many as should be were here at once.
             self._lock.wait_for(lambda: self.most >= self.together, timeout=30)
             self._here -= 1
-            if self._refusals:
-                return self._refusals.pop(0), {"error": {"message": "not now"}}
-        return 200, completion("positive")
+            status = self._refusals.pop(0) if self._refusals else 200
+        soon = {"Retry-After-Ms": "1"}  # as a hurried server asks for
+        return Reply("positive", status=status, headers=soon)
 
 
 def asked_all(url: str, cache: Path, count: int, **options: Any) -> dict[str, asking.Reply]:
     given: dict[str, Any] = {"timeout": 60, "retries": 2, "wait": 0.0, **options}
-    asked = ModelConfig("openai-api/local/tiny", base_url=f"{url}/v1", cache=cache, **given)
+    asked = ModelConfig("openai-api/local/tiny", base_url=url, cache=cache, **given)
     found: dict[str, asking.Reply] = {}
     prompts = [Prompt(str(n), partial(str, f"question {n}")) for n in range(count)]
     ask(prompts, asked, found.__setitem__)
@@ -81,8 +62,8 @@ def asked_all(url: str, cache: Path, count: int, **options: Any) -> dict[str, as
 @pytest.mark.parametrize("connections", [1, 4])
 def test_as_many_are_under_way_as_are_allowed(connections: int, tmp_path: Path) -> None:
     seen = Counting(together=connections)
-    with serving(seen.handler()) as url:
-        found = asked_all(url, tmp_path, 4 * connections, connections=connections)
+    with JudgeServer(seen) as server:
+        found = asked_all(server.url, tmp_path, 4 * connections, connections=connections)
     assert all(reply.text == "positive" for reply in found.values())
     assert seen.most == connections and len(seen.came) == 4 * connections
 
@@ -95,10 +76,10 @@ def early(came: list[float], began: float, apart: float) -> list[int]:
 def test_a_server_is_not_asked_more_often_than_the_rate(tmp_path: Path) -> None:
     """The second call goes on where the first was."""
     seen = Counting()
-    with serving(seen.handler()) as url:
+    with JudgeServer(seen) as server:
         began = time.monotonic()
-        asked_all(url, tmp_path / "a", 5, connections=5, rate="10/s")
-        asked_all(url, tmp_path / "b", 3, connections=5, rate="10/s")
+        asked_all(server.url, tmp_path / "a", 5, connections=5, rate="10/s")
+        asked_all(server.url, tmp_path / "b", 3, connections=5, rate="10/s")
     assert len(seen.came) == 8 and not early(seen.came, began, 0.1)
 
 
@@ -106,9 +87,11 @@ def test_repetitions_wait_for_their_turn(tmp_path: Path) -> None:
     """Also those that the provider's client would send by itself, at once."""
     refusals = (429, 500, 429, 503)
     seen = Counting(refusals=refusals)
-    with serving(seen.handler()) as url:
+    with JudgeServer(seen) as server:
         began = time.monotonic()
-        found = asked_all(url, tmp_path, 3, connections=3, rate="10/s", retries=len(refusals))
+        found = asked_all(
+            server.url, tmp_path, 3, connections=3, rate="10/s", retries=len(refusals)
+        )
     assert [reply.text for reply in found.values()] == ["positive"] * 3
     assert len(seen.came) == 3 + len(refusals)
     assert not early(seen.came, began, 0.1)
@@ -129,15 +112,6 @@ def test_rates_are_read() -> None:
             ModelConfig("openai/x", rate=text)
 
 
-def test_where_no_model_is_asked_a_rate_is_refused(run: Any) -> None:
-    for words, line in (
-        (
-            ("probe", "sample", "--rate", "5/s"),
-            "--rate is for a language model",
-        ),
-        (("threads", "sample-threads", "--rate", "5/s"), "leave --rate or --predictor out"),
-        (("ei", "sample", "--rate", "5/s"), "--rate is not for --measures embedded"),
-    ):
-        assert line in run(*words).wrong
+def test_where_no_model_is_asked_a_rate_is_refused() -> None:
     with refused("rate"):
         rt.simulate("sample", simulator="copy", model=rt.Model(rate="5/s"))

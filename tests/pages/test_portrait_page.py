@@ -355,7 +355,9 @@ def test_intervals_are_by_whole_days(open_page: Any, kept: Path) -> None:
     assert found["high"] - found["value"] == pytest.approx(margin, rel=2e-3)
 
 
-def test_the_card_is_shown_with_a_calendar_and_peoples_colours(open_page: Any) -> None:
+def test_the_card_has_a_calendar_and_peoples_colours_and_names_nobody_unless_asked(
+    open_page: Any,
+) -> None:
     corpus = english()
     page = open_page(corpus)
     page.select_option("#filter-chat", "0")
@@ -374,22 +376,15 @@ def test_the_card_is_shown_with_a_calendar_and_peoples_colours(open_page: Any) -
     days = (max(times) - min(times)).days + 1
     squares = days if days <= 371 else len({(day.year, day.month) for day in times})
     assert len(re.findall(r'height="15"', text)) >= min(squares, 84)
-    assert "Ines" not in text and "Person A" in text
+    drawn = saved(page, "#card-svg").decode()
+    for each in (text, drawn):
+        assert "Ines" not in each and "Person A" in each and "<svg" in each
     page.check("#card-names")
-    assert "Ines" in shown()
+    assert "Ines" in shown() and b"Ines" in saved(page, "#card-svg")
+    assert saved(page, "#card-png").startswith(b"\x89PNG")
 
 
-def test_a_card_names_nobody_unless_asked(open_page: Any) -> None:
-    page = open_page(english())
-    page.select_option("#filter-chat", "0")
+def saved(page: Any, button: str) -> bytes:
     with page.expect_download() as waiting:
-        page.click("#card-svg")
-    text = Path(waiting.value.path()).read_text("utf-8")
-    assert "Ines" not in text and "Person A" in text and "<svg" in text
-    page.check("#card-names")
-    with page.expect_download() as waiting:
-        page.click("#card-svg")
-    assert "Ines" in Path(waiting.value.path()).read_text("utf-8")
-    with page.expect_download() as waiting:
-        page.click("#card-png")
-    assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG")
+        page.click(button)
+    return Path(waiting.value.path()).read_bytes()

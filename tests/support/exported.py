@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from realtalk.chat import Message
+from realtalk.chat import Corpus, Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
+from realtalk.formats.registry import FORMATS
 
 
 def write(folder: Path, files: Mapping[str, Any]) -> Path:
@@ -31,6 +32,13 @@ def read(folder: Path, files: Mapping[str, Any], app: str = "", **options: Any) 
     opened = open_reading(write(folder, files), options=ReadOptions(**options))
     assert app in ("", opened.format)
     return opened.reading
+
+
+def written(name: str, corpus: Corpus, place: Path) -> tuple[Path, ...]:
+    """The files that the writer of a format makes of a corpus."""
+    write = FORMATS[name].write
+    assert write is not None
+    return write(corpus, place)
 
 
 def messages(reading: ReadCorpus) -> list[Message]:

@@ -32,10 +32,15 @@ def browser() -> Any:
     return _RUNNING["browser"]
 
 
-def seeing(page: Any) -> Callable[[str], Any]:
-    """What is expected of a place of the page: see("#saved").to_have_text("Saved")."""
+def expect(place: Any) -> Any:
+    """Playwright's own, which need not be there where tests are only collected."""
     from playwright.sync_api import expect
 
+    return expect(place)
+
+
+def seeing(page: Any) -> Callable[[str], Any]:
+    """What is expected of a place of the page: see("#saved").to_have_text("Saved")."""
     return lambda place: expect(page.locator(place))
 
 

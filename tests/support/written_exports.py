@@ -209,15 +209,24 @@ def _slack(said: list[Said]) -> Files:
     }
 
 
+def _broken(text: str) -> str:
+    """As Meta writes it: every byte a character."""
+    return text.encode("utf-8", "replace").decode("latin-1")
+
+
 def _meta(said: list[Said], folder: str) -> Files:
     return {
         f"{folder}/inbox/ann_{number}/message_1.json": as_json(
             {
                 "participants": [
-                    {"name": who} for who in dict.fromkeys(one.who for _, one in chat)
+                    {"name": _broken(who)} for who in dict.fromkeys(one.who for _, one in chat)
                 ],
                 "messages": [
-                    {"sender_name": s.who, "timestamp_ms": s.epoch * 1000, "content": s.text}
+                    {
+                        "sender_name": _broken(s.who),
+                        "timestamp_ms": s.epoch * 1000,
+                        "content": _broken(s.text),
+                    }
                     for _, s in reversed(chat)
                 ],
                 "title": name,

@@ -1,4 +1,4 @@
-"""The language identifier: single texts, scripts, what belongs to no language, and its size."""
+"""The language identifier: single texts, scripts, what belongs to no language; emoji as words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import realtalk_models
 from multilingual_chats import CHATS, ENGLISH
 from realtalk.text.languages import LanguageIdentifier
-from realtalk.text.words import amount, language_words, script_of
+from realtalk.text.words import amount, emoji_in_words, language_words, script_of
 from text_tables import cases
 
 
@@ -67,3 +67,18 @@ def test_it_is_small_and_knows_sixty_languages() -> None:
     assert packed.stat().st_size < 1_500_000
     languages = LanguageIdentifier.load_shipped().languages
     assert len(languages) >= 60 and {"hi-Latn", "ar-Latn"} <= set(languages)
+
+
+# --- emoji as words ---
+
+
+@cases("""
+    text                  | words
+    so late 😭😭          | so late loudly crying face
+    thanks ❤️ 👍🏽        | thanks heart thumbs up sign
+    plain words: a-b, 3/4 | plain words: a-b, 3/4
+    🇫🇷                    | ""
+    café 你好             | café 你好
+""")
+def test_names_stand_for_signs(text: str, words: str) -> None:
+    assert " ".join(emoji_in_words(text).split()) == words

@@ -1,23 +1,34 @@
-"""The audit reviewed: accepted, rejected, corrected, kept, and exported as golds."""
+"""The audit reviewed: accepted, rejected, corrected, kept, exported as golds; and in a real browser
+by keyboard alone, where texts stay texts and nothing bars the way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from audited_chats import asked, audit, corpus
+from axe_checks import assert_nothing_bars, on_a_phone
 from file_modes import mode
-from realtalk.formats.audit import Audit
+from page_browser import expect, seeing
+from realtalk.chat import Corpus
+from realtalk.formats.audit import Audit, AuditedQuestion, chat_key, question_key
 from realtalk.memory.golds import golds_named
 from realtalk.web.reviews import AuditReviews, CardDecision
+from realtalk.web.session import StudioSession
 from refusals import refused
-from studio_server import studio_client
+from studio_browser import NEEDED
+from studio_server import SCRIPT, open_studio, studio_client
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
+pytest_plugins = ["studio_pages"]
 
 CHAT = asked()
 
@@ -109,3 +120,87 @@ def test_a_chat_without_an_audit_has_nothing_to_review(tmp_path: Path) -> None:
     (tmp_path / "b.audit.json").write_text('{"a": {"Ana": {"choice": "odd"}}}')
     with refused("not a file of reviews"):
         AuditReviews.open(tmp_path / "b.audit.json", audit())
+
+
+# --- in a real browser ---
+
+
+_LONG = "and so on " * 60
+_FIRST, *_OTHERS = asked().questions
+HOSTILE = replace(
+    asked(), questions=(replace(_FIRST, text=f"{_FIRST.text} {SCRIPT}", answer="x" * 200), *_OTHERS)
+)
+
+
+PLACE = "chat/0/audit"
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
+    """Of the questions one is fine; the others are wrong, at length."""
+    wrong = AuditedQuestion("wrong", f"Pepper {_LONG}", (), ("D2:2", "D2:3"), f"Not Salt. {SCRIPT}")
+    verdicts = {question_key(each): wrong for each in HOSTILE.questions}
+    verdicts[question_key(HOSTILE.questions[4])] = AuditedQuestion("ok", "the oven", (), ("D1:3",))
+    audit = Audit("audited", {chat_key(HOSTILE): verdicts})
+    with open_studio(tmp_path, Corpus("bakery", "realtalk", (HOSTILE,)), {}, audit=audit) as made:
+        made.reviews.decide(HOSTILE, "Q1", "Bo" * 40, CardDecision("reject", f"no: {SCRIPT}"))
+        yield made
+
+
+@NEEDED
+def test_verdicts_are_reviewed_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
+    see = seeing(page)
+    write = page.keyboard.type
+    cards = page.locator(".verdict")
+    press = page.keyboard.press
+    see("#reviewed").to_have_text("0 of 4 reviewed by you")
+    press("a")  # no card has the keys yet
+    press("j")
+    expect(cards.nth(0)).to_be_focused()
+    press("m")
+    write(f"raj {SCRIPT}")
+    press("Escape")
+    press("a")
+    expect(cards.nth(0).locator("[data-done]")).to_have_text("✓ accept")
+    press("j")
+    press("r")
+    expect(cards.nth(1).locator("[data-done]")).to_have_text("✓ reject")
+    press("m")
+    write("Porto, she says")
+    press("Enter")  # what is typed after a choice belongs to it
+    press("Escape")
+    press("j")
+    press("c")
+    write("incomplete")
+    press("Tab")
+    write("Porto")
+    press("Tab")
+    press("Enter")
+    expect(cards.nth(2).locator("[data-done]")).to_have_text("✓ correct")
+    expect(cards.nth(2).locator("[data-choice=correct]")).to_be_focused()
+    see("#reviewed").to_have_text("3 of 4 reviewed by you")
+    with page.expect_download() as started:
+        page.get_by_role("link", name="Export the corrected audit").press("Enter")
+    started.value.save_as(tmp_path / "corrected.jsonl")
+    found = golds_named(str(tmp_path / "corrected.jsonl")).audit_of(HOSTILE)
+    assert found["Q1"].comment.endswith(f"Ana: raj {SCRIPT}")
+    assert (found["Q2"].verdict, found["Q2"].comment) == ("ok", "Ana: Porto, she says")
+    assert (found["Q3"].verdict, found["Q3"].answer) == ("incomplete", "Porto")
+    assert found["Q4"].reviewed == ""
+    page.reload()
+    see("#reviewed").to_have_text("3 of 4 reviewed by you")
+    expect(cards.nth(0).locator("[data-choice=accept]")).to_have_attribute("aria-pressed", "true")
+    assert page.title().startswith("Audit") and page.locator(".verdict img").count() == 0
+
+
+@NEEDED
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_bars_the_way(scheme: str, page: Page) -> None:
+    """axe finds no violation, and long names and answers fit on a phone."""
+    on_a_phone(page, scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert_nothing_bars(page)
+    wide = """() => [...document.querySelectorAll("main *")]
+        .filter((each) => each.getBoundingClientRect().right > innerWidth).length"""
+    assert page.evaluate(wide) == 0

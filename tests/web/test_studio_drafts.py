@@ -1,16 +1,20 @@
-"""Drafted questions as cards: accepted, corrected, rejected, and put into the stored corpus."""
+"""Drafted questions as cards: accepted, corrected, rejected, put into the stored corpus; and in
+a real browser by keyboard alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 import realtalk as rt
+from axe_checks import assert_nothing_bars
 from drafted_chats import MODEL, garden
 from file_modes import mode
+from page_browser import expect
 from realtalk.api.options import as_reading
 from realtalk.api.pages import open_desk
 from realtalk.chat import Chat, Corpus, Question
@@ -18,10 +22,16 @@ from realtalk.formats.audit import chat_key
 from realtalk.formats.store import store
 from realtalk.memory.drafting import DraftedQuestion, Drafts, drafted
 from realtalk.web.reviews import CardDecision, DraftReviews
+from realtalk.web.session import StudioSession
 from refusals import refused
-from studio_server import SCRIPT, studio_client
+from studio_browser import NEEDED
+from studio_server import SCRIPT, open_studio, studio_client
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
+pytest_plugins = ["studio_pages"]
 
 OWN = Question("Q1", "What does Ines play?", "the piano", "multi_hop", ("D1:1",))
 CHAT = Chat("Chat_1_Ines_Tobias", ("Ines", "Tobias"), garden().sessions, questions=(OWN,))
@@ -125,3 +135,40 @@ def test_the_studio_finds_the_drafts_of_a_corpus(
         desk.close()
     with refused("cannot be read"):
         open_desk(CORPUS, drafts="missing.jsonl")
+
+
+# --- in a real browser ---
+
+
+PLACE = "chat/0/drafts"
+
+
+@pytest.fixture
+def studio(tmp_path: Path, folder: Path) -> Iterator[StudioSession]:
+    with open_studio(tmp_path, CORPUS, {}, drafts=DRAFTS, stored=folder) as made:
+        yield made
+
+
+@NEEDED
+def test_drafts_are_mended_by_keyboard_and_put_into_the_corpus(page: Page, tmp_path: Path) -> None:
+    press, cards = page.keyboard.press, page.locator(".verdict")
+    press("j")
+    press("a")
+    expect(cards.nth(0).locator("[data-done]")).to_have_text("✓ accept")
+    press("j")
+    press("c")
+    press("ControlOrMeta+a")  # the field has the words that are to be mended
+    page.keyboard.type("When did the storm break a pane?")
+    press("Tab")
+    page.keyboard.type("8.3.2026")
+    press("Tab")
+    press("Enter")
+    expect(cards.nth(1).locator("[data-done]")).to_have_text("✓ correct")
+    page.get_by_role("button", name="Put the accepted ones into the corpus").press("Enter")
+    expect(page.get_by_text("2 questions are in the corpus")).to_be_visible()
+    own, first, second = rt.read(tmp_path / "garden").chats[0].questions
+    assert (own, first) == (OWN, ASKED[0])
+    assert (second.text, second.answer) == ("When did the storm break a pane?", "8.3.2026")
+    assert page.title().startswith("Drafts")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert_nothing_bars(page)

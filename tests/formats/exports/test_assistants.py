@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
-import pytest
-
-from realtalk.errors import RealtalkError
-from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import ReadCorpus, ReadOptions
+import exported
+from exported import messages, texts
+from refusals import refused
 from shown import check
 
 Fields = dict[str, Any]
@@ -56,19 +53,15 @@ SOUP["mapping"]["n1"]["message"]["metadata"] = {  # type: ignore[index]
 LATER = {"title": "", "id": "c2", "mapping": {"n1": node(None, "user", "hello?")}}
 
 
-def read(path: Path, expected: str, **options: Any) -> ReadCorpus:
-    opened = open_reading(path, options=ReadOptions(**options))
-    assert opened.format == expected
-    return opened.reading
-
-
 def test_what_chatgpt_showed(tmp_path: Path) -> None:
-    (tmp_path / "conversations.json").write_text(json.dumps([SOUP, LATER, 7]))
-    (tmp_path / "user.json").write_text('{"email": "a@x.org"}')
-    (tmp_path / "chat.html").write_text(f"<html><script>var jsonData = {json.dumps([SOUP])};")
+    files = {
+        "conversations.json": [SOUP, LATER, 7],
+        "user.json": {"email": "a@x.org"},
+        "chat.html": f"<html><script>var jsonData = {json.dumps([SOUP])};",
+    }
     # Seven messages and notices more, two in another branch, and the 7 that is no conversation.
     check(
-        read(tmp_path, "chatgpt", timezone="Europe/Athens"),
+        exported.read(tmp_path, files, "chatgpt", timezone="Europe/Athens"),
         """
         Soup (Me, gpt-4o, auto)
         session 1, 2024-05-01 10:30:00.500000
@@ -95,28 +88,23 @@ def test_what_chatgpt_showed(tmp_path: Path) -> None:
     )
 
 
-def test_the_page_and_the_zip_say_the_same(tmp_path: Path) -> None:
+def test_the_page_and_the_parts_say_the_same(tmp_path: Path) -> None:
     head = "<html><head><title>ChatGPT Data Export</title><script>var jsonData = "
     whole = f"{head}{json.dumps([SOUP])};\nvar assetsJson = {{}}"
-    (tmp_path / "chat.html").write_text(whole)
-    page = read(tmp_path / "chat.html", "chatgpt")
-    with ZipFile(tmp_path / "x.zip", "w") as archive:
-        for number, part in enumerate((SOUP, LATER)):
-            archive.writestr(f"conversations-00{number}.json", json.dumps([part]))
-    packed = read(tmp_path / "x.zip", "chatgpt")
+    page = exported.read(tmp_path / "page", {"chat.html": whole}, "chatgpt")
+    parts = {f"conversations-00{at}.json": [part] for at, part in enumerate((SOUP, LATER))}
+    packed = exported.read(tmp_path / "parts", parts, "chatgpt")
     assert [chat.id for chat in packed.corpus.chats] == ["Soup", "Untitled"]
     assert page.corpus.chats[0].messages == packed.corpus.chats[0].messages
-    (tmp_path / "chat.html").write_text(whole[:900])
-    with pytest.raises(RealtalkError, match="damaged or cut off; export"):
-        open_reading(tmp_path / "chat.html")
+    with refused("damaged or cut off; export"):
+        exported.read(tmp_path, {"chat.html": whole[:900]})
 
 
 def test_a_tree_that_goes_in_circles(tmp_path: Path) -> None:
     round_trip = {"a": node("b", "user", "one"), "b": node("a", "assistant", "two")}
     value = {"mapping": round_trip, "current_node": "b", "title": "x"}
-    (tmp_path / "one.json").write_text(json.dumps(value))
-    [chat] = read(tmp_path / "one.json", "chatgpt").corpus.chats
-    assert [m.speaker for m in chat.messages] == ["Me", "ChatGPT"]
+    found = messages(exported.read(tmp_path, {"one.json": value}, "chatgpt"))
+    assert [message.speaker for message in found] == ["Me", "ChatGPT"]
 
 
 def said(number: str, parent: str | None, sender: str, text: str, **more: Any) -> Fields:
@@ -146,10 +134,10 @@ def test_what_claude_showed(tmp_path: Path) -> None:
     old = """[{"uuid": "o", "sender": "human", "text": "hi",
         "created_at": "2023-08-01T07:30:00+00:00"}]"""
     other = {"uuid": "c2", "name": "", "model": "claude-2", "chat_messages": json.loads(old)}
-    (tmp_path / "conversations.json").write_text(json.dumps([BREAD, other]))
-    (tmp_path / "users.json").write_text('[{"uuid": "a", "full_name": "Ann"}]')
+    users = [{"uuid": "a", "full_name": "Ann"}]
+    files: Fields = {"conversations.json": [BREAD, other], "users.json": users}
     check(
-        read(tmp_path, "claude"),
+        exported.read(tmp_path, files, "claude"),
         """
         Bread (Me, Claude)
         session 1, 2024-05-01 07:31:00.123456
@@ -171,6 +159,5 @@ def test_what_claude_showed(tmp_path: Path) -> None:
         """,
     )
     branch = BREAD | {"current_leaf_message_uuid": "2"}
-    (tmp_path / "conversations.json").write_text(json.dumps({"conversations": [branch]}))
-    [chat] = read(tmp_path, "claude").corpus.chats
-    assert [m.text for m in chat.messages] == ["how long?", "a day"]
+    wrapped = files | {"conversations.json": {"conversations": [branch]}}
+    assert texts(exported.read(tmp_path, wrapped, "claude")) == ["how long?", "a day"]

@@ -7,8 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from exported import texts
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import ReadCorpus, ReadOptions
+from realtalk.formats.reading import ReadOptions
 from shown import check
 
 META = {"name": "菜园", "platform": "wechat", "type": "group", "groupId": "g7"}
@@ -60,10 +61,6 @@ def as_lines(folder: Path, items: list[Any], before: str = "") -> Path:
     path = folder / "garden.jsonl"
     path.write_text(before + "".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
     return path
-
-
-def texts(reading: ReadCorpus) -> list[str]:
-    return [message.text for chat in reading.corpus.chats for message in chat.messages]
 
 
 def test_every_type_of_entry(tmp_path: Path) -> None:

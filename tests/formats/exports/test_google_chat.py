@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
-from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import ReadOptions
+import exported
+from exported import messages
 from shown import check
 
 IDA = {"name": "Ida Holm", "email": "Ida@example.org", "user_type": "Human"}
@@ -55,19 +53,9 @@ FILES: dict[str, Any] = {
 }
 
 
-def as_zip(folder: Path) -> Path:
-    path = folder / "takeout-20240502.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, value in FILES.items():
-            archive.writestr(name, json.dumps(value))
-    return path
-
-
 def test_a_takeout(tmp_path: Path) -> None:
-    opened = open_reading(as_zip(tmp_path))
-    assert opened.format == "google-chat"
     check(
-        opened.reading,
+        exported.read(tmp_path, FILES, "google-chat"),
         """
         Ida Holm (Ida Holm, Ben Roy, Polly) {"authors":{"Ben Roy":"ben@example.org","Ida
             Holm":"ida@example.org"},"calls":{"Ben
@@ -103,21 +91,17 @@ def test_a_takeout(tmp_path: Path) -> None:
 
 
 def test_one_file_alone_and_a_time_zone(tmp_path: Path) -> None:
-    path = tmp_path / "messages.json"
     german = said(0, IDA, "hallo") | {"created_date": "Mittwoch, 1. Mai 2024 um 07:30:05 UTC"}
-    path.write_text(json.dumps({"messages": [german, said(1, BEN, "hi")]}))
-    found = open_reading(path, options=ReadOptions(timezone="Europe/Berlin"))
-    assert found.format == "google-chat"
-    [chat] = found.reading.corpus.chats
-    assert [str(m.time) for m in chat.messages] == ["2024-05-01 09:30:05", "2024-05-01 09:31:05"]
+    files = {"messages.json": {"messages": [german, said(1, BEN, "hi")]}}
+    found = exported.read(tmp_path, files, "google-chat", timezone="Europe/Berlin")
+    times = [str(message.time) for message in messages(found)]
+    assert times == ["2024-05-01 09:30:05", "2024-05-01 09:31:05"]
 
 
 def test_two_downloads_of_one_conversation_are_joined(tmp_path: Path) -> None:
-    for day, items in (("may", ITEMS[:2]), ("june", ITEMS[1:5])):
-        path = tmp_path / day / "Google Chat/Groups/DM abc/messages.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"messages": items}))
-    found = open_reading(tmp_path).reading
-    [chat] = found.corpus.chats
-    assert len(chat.messages) == 5
+    place = "Google Chat/Groups/DM abc/messages.json"
+    parts = {"may": ITEMS[:2], "june": ITEMS[1:5]}
+    files = {f"{day}/{place}": {"messages": items} for day, items in parts.items()}
+    found = exported.read(tmp_path, files)
+    assert len(found.corpus.chats) == 1 and len(messages(found)) == 5
     assert [left.reason for left in found.ledger.leftovers] == ["repeats message abc/t1/m1"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -343,13 +342,3 @@ def test_quotations_payments_mentions_and_long_texts(tmp_path: Path) -> None:
         15 entries = 6 in messages + 9 system + 0 left over
         """,
     )
-
-
-def test_sample(data: Path) -> None:
-    folder = data / "chat_exports" / "signal"
-    target = json.loads((folder / "cm_target.json").read_text(encoding="utf-8"))[::-1]
-    found = messages(open_reading(folder / "cm_test_export.txt").reading)
-    # The expected parse turns a line break into a space; we keep what was written.
-    assert [(m.speaker, m.time, m.text.replace("\n", " ")) for m in found] == [
-        (t["author"], datetime.fromisoformat(t["timestamp"]), t["message"]) for t in target
-    ]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 
+import exported
 from realtalk.chat import Attachment, Message
-from realtalk.formats.exports.slack import FORMAT
-from realtalk.formats.reading import ReadCorpus, ReadOptions
-from realtalk.formats.source import Source
+from realtalk.formats.reading import ReadCorpus
 from shown import check
 
 WORKSPACE: dict[str, Any] = json.loads("""{
@@ -29,14 +27,8 @@ def entry(ts: str, **values: Any) -> dict[str, Any]:
     return {"type": "message", "user": "U1", "text": f"text {ts}", "ts": ts} | values
 
 
-def read(path: Path, days: dict[str, Any]) -> ReadCorpus:
-    archive_path = path / "Gardeners export.zip"
-    with ZipFile(archive_path, "w") as archive:
-        for name, value in (WORKSPACE | days).items():
-            archive.writestr(name, json.dumps(value))
-    source = Source.open(archive_path)
-    assert FORMAT.sniff(source)
-    return FORMAT.read(source, ReadOptions())
+def read(folder: Path, days: dict[str, Any]) -> ReadCorpus:
+    return exported.read(folder, WORKSPACE | days, "slack")
 
 
 def only(path: Path, **values: Any) -> Message:
@@ -256,12 +248,9 @@ def test_files_cards_and_reactions(tmp_path: Path) -> None:
 
 
 def test_a_single_day_file_has_ids_for_names(tmp_path: Path) -> None:
-    path = tmp_path / "2024-05-01.json"
-    path.write_text(json.dumps([entry("1714548600.000100", text="<@U2> hi")]), encoding="utf-8")
-    source = Source.open(path)
-    assert FORMAT.sniff(source)
+    day = {"2024-05-01.json": [entry("1714548600.000100", text="<@U2> hi")]}
     check(
-        FORMAT.read(source, ReadOptions(timezone="Asia/Tokyo")),
+        exported.read(tmp_path, day, "slack", timezone="Asia/Tokyo"),
         """
         2024-05-01 (U1) {"authors":{"U1":"U1"}}
         session 1, 2024-05-01 16:30:00.000100
@@ -273,11 +262,8 @@ def test_a_single_day_file_has_ids_for_names(tmp_path: Path) -> None:
 
 
 def test_a_channel_folder_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "general"
-    folder.mkdir()
-    day = json.dumps([entry("1714548600.000100")])
-    for name in ("2024-05-01.json", "2024-05-02.json"):
-        (folder / name).write_text(day, encoding="utf-8")
-    reading = FORMAT.read(Source.open(folder), ReadOptions())
+    day = [entry("1714548600.000100")]
+    days = {"2024-05-01.json": day, "2024-05-02.json": day}
+    reading = exported.read(tmp_path / "general", days, "slack")
     assert [chat.id for chat in reading.corpus.chats] == ["general"]
     assert (reading.ledger.in_messages, len(reading.ledger.leftovers)) == (1, 1)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from realtalk.formats.opening import OpenedSource, open_reading
-from realtalk.formats.reading import ReadCorpus, ReadOptions
+import exported
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import ReadCorpus
 from refusals import refused
 from shown import check
 
@@ -31,10 +31,8 @@ def graph(number: int, sender: Any, content: str, **more: Any) -> dict[str, Any]
     } | more
 
 
-def read(folder: Path, value: Any, **options: Any) -> OpenedSource:
-    path = folder / "messages.json"
-    path.write_text(json.dumps(value), "utf-8")
-    return open_reading(path, options=ReadOptions(**options))
+def read(folder: Path, value: Any, **options: Any) -> ReadCorpus:
+    return exported.read(folder, {"messages.json": value}, "teams", **options)
 
 
 REFERENCE = {"contentType": "messageReference", "id": "0", "content": '{"messageId": "0"}'}
@@ -70,10 +68,8 @@ ITEMS = [
 
 
 def test_graph(tmp_path: Path) -> None:
-    opened = read(tmp_path, {"value": ITEMS})
-    assert opened.format == "teams"
     check(
-        opened.reading,
+        read(tmp_path, {"value": ITEMS}),
         """
         messages (Ida Holm, Ben Roy, Polly) {"authors":{"Ben Roy":"u2","Ida
             Holm":"u1","Polly":"a1"},"id":"19:garden@thread.v2"}
@@ -101,9 +97,8 @@ def test_graph(tmp_path: Path) -> None:
 
 def test_several_chats_are_named_after_their_people(tmp_path: Path) -> None:
     other = graph(1, BEN, "<p>x</p>", chatId="19:other")
-    opened = read(tmp_path, [ITEMS[-1], other, 7], timezone="Europe/Berlin")
     check(
-        opened.reading,
+        read(tmp_path, [ITEMS[-1], other, 7], timezone="Europe/Berlin"),
         """
         Ida Holm (Ida Holm) {"authors":{"Ida Holm":"u1"},"id":"19:garden@thread.v2"}
         session 1, 2024-05-01 09:30:00.250000
@@ -185,9 +180,7 @@ def test_a_personal_account(tmp_path: Path) -> None:
 
 
 def personal(folder: Path, *conversations: Any) -> ReadCorpus:
-    opened = read(folder, {"userId": "8:live:ben", "conversations": conversations})
-    assert opened.format == "teams"
-    return opened.reading
+    return read(folder, {"userId": "8:live:ben", "conversations": conversations})
 
 
 LOG = '{"callId": "7", "callDirection": "incoming", "originatorParticipant": {"id": "8:live:ida"}}'
@@ -262,7 +255,7 @@ def test_replies_of_a_channel(tmp_path: Path) -> None:
         channel(1, IDA, "what do we sow?", replies=answers),
     ]
     check(
-        read(tmp_path, {"@odata.context": "x", "value": newest_first}).reading,
+        read(tmp_path, {"@odata.context": "x", "value": newest_first}),
         """
         messages (Ida Holm, Ben Roy) {"authors":{"Ben Roy":"u2","Ida
             Holm":"u1"},"id":"19:beds@thread.tacv2"}
@@ -289,7 +282,7 @@ def test_pages_in_one_list(tmp_path: Path) -> None:
         None,
     ]
     check(
-        read(tmp_path, pages).reading,
+        read(tmp_path, pages),
         """
         messages (Ida Holm, Ben Roy) {"authors":{"Ben Roy":"u2","Ida
             Holm":"u1"},"id":"19:beds@thread.tacv2"}
@@ -307,6 +300,6 @@ def test_pages_in_one_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", [{"replies@odata.nextLink": "y"}, {"replies@odata.count": 2}])
 def test_replies_that_are_elsewhere_are_noted(tmp_path: Path, mark: dict[str, Any]) -> None:
     root = channel(1, IDA, "what do we sow?", replies=[channel(2, BEN, "beans")])
-    assert not read(tmp_path, {"value": [root]}).reading.notes
-    [note] = read(tmp_path, {"value": [root | mark]}).reading.notes
+    assert not read(tmp_path, {"value": [root]}).notes
+    [note] = read(tmp_path, {"value": [root | mark]}).notes
     assert "does not hold every reply: 1 (the first is 1)" in note

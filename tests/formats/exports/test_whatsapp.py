@@ -215,15 +215,6 @@ def test_a_longer_pasted_chat_does_not_take_over(tmp_path: Path) -> None:
     assert reading.corpus.chats[0].speakers == ("Mara",)
 
 
-def test_the_phone_changed_its_language(tmp_path: Path) -> None:
-    day = datetime(2019, 6, 1, 9, 30)
-    times = [day + timedelta(hours=9 * n) for n in range(60)]
-    lines = [f"{t:%d.%m.%y, %H:%M} - Mara: {n}" for n, t in enumerate(times[:30])]
-    lines += [f"{t:%m/%d/%y, %I:%M %p} - Mara: {n}" for n, t in enumerate(times[30:], 30)]
-    reading = read(tmp_path, "\n".join(lines))
-    assert [m.time for m in messages(reading)] == times
-
-
 def parts(second: str, people: tuple[str, str] = ("Mara", "Theo")) -> tuple[str, list[str]]:
     """Ten messages of one phone, then ten of another that begin in the middle of the first."""
     day = datetime(2019, 6, 13, 9, 30, 7)
@@ -249,15 +240,6 @@ def test_two_exports_in_one_file(tmp_path: Path, second: str) -> None:
         "a message that stands in the file twice"
     ] * 5
     assert "a second export stands in the file, with headers of its own: 10" in reading.notes
-
-
-def test_lines_of_another_export_that_stay_text_are_counted(tmp_path: Path) -> None:
-    copied = "\n".join(f"[15:0{n}, 20/6/2019] Theo: {n}" for n in range(4))
-    text = f"20/06/2019, 15:58 - Mara: hi\n20/06/2019, 15:59 - Theo: so\n{copied}\n"
-    reading = read(tmp_path, text)
-    assert texts(reading) == ["hi", f"so\n{copied}"]
-    [note] = [note for note in reading.notes if "taken for text" in note]
-    assert note.endswith("taken for text: 4 (the first is line 3)")
 
 
 # --- files, folders, archives ------------------------------------------------------------

@@ -1,9 +1,11 @@
-"""Every phone language's header: the same small chat is read back from each."""
+"""Every phone language's header: the same small chat is read back from each; and headers of two
+shapes in one file, where all messages are read and what was pasted stays text."""
 
 from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,10 @@ import pytest
 import exported
 from exported import messages
 from realtalk.chat import Message
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import ReadCorpus
 from realtalk.text.calendars import hour_of_day
+from text_tables import cases
 
 
 def read(tmp_path: Path, text: str) -> list[Message]:
@@ -174,3 +179,150 @@ def test_a_line_of_a_log_is_no_header(tmp_path: Path) -> None:
         "see\n01/02/2011 10:11:12: server: down",
         "ok",
     ]
+
+
+# --- headers of two shapes in one file ---
+
+
+FIRST = datetime(2021, 3, 13, 9, 15)
+STEP = timedelta(hours=7)
+SHAPES = {
+    "24 hours": "%d/%m/%Y, %H:%M - ",
+    "12 hours": "%d/%m/%Y, %I:%M %p - ",
+    "month first": "%m/%d/%y, %I:%M %p - ",
+    "points": "%d.%m.%y, %H:%M - ",
+    "iPhone": "[%d.%m.%y, %H:%M:%S] ",
+    "iPhone, month first": "[%m/%d/%y, %I:%M:%S %p] ",
+    "year first": "[%Y-%m-%d, %H:%M:%S] ",
+}
+PEOPLE = ("Mara", "Theo")
+
+
+def headed(
+    shape: str,
+    count: int,
+    start: datetime = FIRST,
+    people: tuple[str, ...] = PEOPLE,
+    step: timedelta = STEP,
+) -> list[str]:
+    return [
+        f"{start + step * at:{shape}}{people[at % len(people)]}: {start + step * at:%j %H}"
+        for at in range(count)
+    ]
+
+
+def read_mixed(folder: Path, text: list[str]) -> ReadCorpus:
+    path = folder / "WhatsApp Chat with Theo.txt"
+    path.write_text("\n".join(text) + "\n", "utf-8")
+    return open_reading(path).reading
+
+
+def check_all(reading: ReadCorpus, count: int) -> None:
+    """All are messages of their own, at their time, and every line is accounted for."""
+    messages = reading.tables.messages
+    assert messages["time"].to_list() == [FIRST + STEP * at for at in range(count)]
+    assert messages["text"].to_list() == [f"{FIRST + STEP * at:%j %H}" for at in range(count)]
+    assert set(messages["speaker"]) == set(PEOPLE)
+    assert (reading.ledger.total, reading.ledger.in_messages) == (count, count)
+
+
+@cases("""
+    first | second
+    60    | 40
+    200   | 8
+    30    | 2
+    2     | 30
+""")
+def test_a_phone_that_was_changed(first: int, second: int, tmp_path: Path) -> None:
+    shapes = list(SHAPES.values())
+    for before, after in pairwise([*shapes, shapes[0]]):
+        text = headed(before, first) + headed(after, second, FIRST + STEP * first)
+        check_all(read_mixed(tmp_path, text), first + second)
+
+
+def test_there_and_back_again(tmp_path: Path) -> None:
+    shapes = ["24 hours", "iPhone", "24 hours", "month first"]
+    text = [
+        line
+        for place, name in enumerate(shapes)
+        for line in headed(SHAPES[name], 25, FIRST + STEP * 25 * place)
+    ]
+    check_all(read_mixed(tmp_path, text), 100)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("%d/%m/%Y, %H:%M - ", "%m/%d/%Y, %H:%M - "),
+        ("[%m/%d/%y, %H:%M:%S] ", "[%d/%m/%y, %H:%M:%S] "),
+    ],
+)
+@cases("""
+    first | second
+    60    | 70
+    200   | 60
+    20    | 200
+""")
+def test_day_and_month_change_places(
+    before: str, after: str, first: int, second: int, tmp_path: Path
+) -> None:
+    """The shape is the same: only the dates tell."""
+    reading = read_mixed(
+        tmp_path, headed(before, first) + headed(after, second, FIRST + STEP * first)
+    )
+    check_all(reading, first + second)
+    [note] = [note for note in reading.notes if "change places" in note]
+    assert note.endswith(f"from line {first + 1} on")
+
+
+# --- what was pasted ----------------------------------------------------------------------
+
+MAIN = SHAPES["24 hours"]
+LATER = FIRST + STEP * 20
+PASTED = {
+    "older words of the same people": headed(SHAPES["iPhone"], 12, FIRST - timedelta(days=400)),
+    "older words of strangers": headed(
+        SHAPES["iPhone"], 12, FIRST - timedelta(days=400), ("Old Friend", "Aunt")
+    ),
+    "words of strangers just now": headed(
+        SHAPES["iPhone"],
+        12,
+        LATER - timedelta(minutes=20),
+        ("Old Friend", "Aunt"),
+        timedelta(minutes=1),
+    ),
+    "the same, in a like shape": headed(
+        SHAPES["12 hours"], 12, LATER - timedelta(minutes=20), ("Old Friend",), timedelta(minutes=1)
+    ),
+    "words of this chat": headed(SHAPES["iPhone"], 2, LATER - STEP),
+    "one line of this chat": headed(SHAPES["points"], 1, LATER - STEP),
+}
+
+
+@pytest.mark.parametrize("name", PASTED)
+def test_an_extract_inside_a_message(name: str, tmp_path: Path) -> None:
+    text = headed(MAIN, 40)
+    text[20:21] = [text[20], *PASTED[name]]
+    reading = read_mixed(tmp_path, text)
+    messages = reading.tables.messages
+    assert messages.height == 40
+    assert set(messages["speaker"]) == set(PEOPLE)
+    assert messages["text"][20].splitlines()[1:] == PASTED[name]
+    assert reading.ledger.in_messages == len(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["older words of strangers", "words of this chat", "one line of this chat"]
+)
+def test_an_extract_in_the_last_message(name: str, tmp_path: Path) -> None:
+    reading = read_mixed(tmp_path, headed(MAIN, 21) + PASTED[name])
+    assert reading.tables.messages.height == 21
+    assert reading.tables.messages["text"][20].splitlines()[1:] == PASTED[name]
+
+
+def test_an_extract_of_another_chat_of_the_same_people(tmp_path: Path) -> None:
+    """It lies in the time of this chat and shares no message with it."""
+    other = [f"{line} (in the group)" for line in headed(SHAPES["iPhone"], 9, FIRST + STEP * 3)]
+    reading = read_mixed(tmp_path, headed(MAIN, 40) + other)
+    assert reading.tables.messages.height == 40
+    assert any("taken for text: 9" in note for note in reading.notes)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
-from corpus_strategies import corpora
+import exported
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.convokit import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused
 from shown import check
-from tries import tries
 
 UTTERANCES: list[dict[str, Any]] = json.loads("""[
     {"id": "u1", "conversation_id": "u1", "speaker": "mara", "text": "anyone up?",
@@ -60,8 +57,7 @@ def _read(path: Path, options: ReadOptions | None = None) -> ReadCorpus:
 
 
 def _written(corpus: Corpus, path: Path) -> Path:
-    assert FORMAT.write is not None
-    assert len(FORMAT.write(corpus, path)) == 5
+    assert len(exported.written("convokit", corpus, path)) == 5
     return path
 
 
@@ -179,10 +175,3 @@ def test_a_folder_without_utterances_is_an_error(tmp_path: Path) -> None:
     assert not FORMAT.sniff(Source.open(path))
     with refused("utterances"):
         _read(path)
-
-
-@settings(max_examples=tries(50), deadline=None)
-@given(corpora())
-def test_any_corpus_survives_convokit(corpus: Corpus) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        assert _read(_written(corpus, Path(folder) / "out")).corpus == corpus

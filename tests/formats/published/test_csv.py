@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import exported
 from realtalk.chat import (
     Attachment,
     Chat,
@@ -44,9 +45,8 @@ def _saved(path: Path, text: str, encoding: str = "utf-8") -> Path:
 
 
 def written(path: Path, *sessions: Session) -> tuple[Path, ...]:
-    assert FORMAT.write is not None
     people = tuple(dict.fromkeys(m.speaker for session in sessions for m in session.messages))
-    return FORMAT.write(Corpus("x", "csv", (Chat("c", people, sessions),)), path)
+    return exported.written("csv", Corpus("x", "csv", (Chat("c", people, sessions),)), path)
 
 
 def test_quoted_cells_over_several_lines(tmp_path: Path) -> None:
@@ -162,8 +162,7 @@ def test_a_spreadsheet_takes_no_text_for_a_formula(tmp_path: Path, ending: str) 
         for n, text in enumerate(texts, 1)
     )
     corpus = Corpus("x", "csv", (Chat("@c", ("=Mara", "Theo"), (Session(1, None, said),)),))
-    assert FORMAT.write is not None
-    (path,) = FORMAT.write(corpus, tmp_path / f"x{ending}")
+    (path,) = exported.written("csv", corpus, tmp_path / f"x{ending}")
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="," if ending == ".csv" else "\t"))
     assert not [cell for row in rows for cell in row if cell.startswith(tuple("=+-@\t\r\n＝"))]

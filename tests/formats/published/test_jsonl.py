@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
-
-from corpus_strategies import corpora
+import exported
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.jsonl import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused
 from shown import check
-from tries import tries
 
 FOREIGN: list[dict[str, Any]] = json.loads(r"""[
  {"Sender": "Mara", "sent_at": "2026-03-02 18:03", "Body": "hey", "likes": 2},
@@ -37,8 +33,7 @@ def _saved(path: Path, rows: list[Any]) -> Path:
 def test_one_message_a_line_with_all_fields(tmp_path: Path) -> None:
     message = Message("D1:1", "Mara", datetime(2026, 3, 2, 18, 3), "hey")
     corpus = Corpus("family", "whatsapp", (Chat("c", ("Mara",), (Session(1, None, (message,)),)),))
-    assert FORMAT.write is not None
-    (path,) = FORMAT.write(corpus, tmp_path)
+    (path,) = exported.written("jsonl", corpus, tmp_path)
     assert path.name == "family.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["type"] for line in lines] == ["corpus", "chat", "session", "message"]
@@ -159,13 +154,3 @@ def test_lines_that_are_no_message(tmp_path: Path) -> None:
     ledger = _read(path).ledger
     assert (ledger.total, ledger.in_messages, ledger.system) == (7, 3, 1)
     assert " ".join(left.where for left in ledger.leftovers) == "x.jsonl:4 x.jsonl:5 x.jsonl:7"
-
-
-@settings(max_examples=tries(100), deadline=None)
-@given(corpora())
-def test_any_corpus_survives(corpus: Corpus) -> None:
-    assert FORMAT.write is not None
-    with tempfile.TemporaryDirectory() as folder:
-        (path,) = FORMAT.write(corpus, Path(folder) / "out.jsonl")
-        assert FORMAT.sniff(Source.open(path))
-        assert _read(path).corpus == corpus

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpus_strategies import corpora
+import exported
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.locomo import FORMAT
 from realtalk.formats.questions import known_categories, name_of, number_of
@@ -21,7 +18,6 @@ from realtalk.formats.source import Source
 from refusals import refused
 from shown import check_chat
 from text_tables import cases
-from tries import tries
 
 SAMPLE: dict[str, Any] = json.loads("""{"qa": [
     {"question": "When?", "answer": 2022, "evidence": ["D1:1; D1:2"], "category": 2},
@@ -106,7 +102,7 @@ def test_the_written_file_equals_the_one_read(tmp_path: Path, value: Any) -> Non
     path = _saved(tmp_path / "conv.json", value)
     corpus = _read(path).corpus
     target = tmp_path / "out" / "conv.json" if isinstance(value, list) else tmp_path / "out"
-    (written,) = FORMAT.write(corpus, target)  # type: ignore[misc]
+    (written,) = exported.written("locomo", corpus, target)
     assert json.loads(written.read_text(encoding="utf-8")) == value
     assert _read(written).corpus == corpus
 
@@ -121,26 +117,11 @@ def test_strange_entries_are_left_over_and_kept_for_the_way_back(tmp_path: Path)
     assert reading.ledger.in_messages == 4
     assert len(reading.ledger.leftovers) == 4
     assert "session_1[4]" in reading.ledger.leftovers[0].where
-    (written,) = FORMAT.write(reading.corpus, tmp_path / "out")  # type: ignore[misc]
+    (written,) = exported.written("locomo", reading.corpus, tmp_path / "out")
     again = json.loads(written.read_text(encoding="utf-8"))
     assert again["unknown"] == {"kept": True}
     assert again["conversation"] == sample["conversation"]
     assert again["observation"] == sample["observation"]
-
-
-def test_two_ids_that_make_one_file_name_stay_apart(tmp_path: Path, chat: Chat) -> None:
-    corpus = Corpus("out", "locomo", (replace(chat, id="a/b"), replace(chat, id="a:b")))
-    assert FORMAT.write is not None
-    assert len(set(FORMAT.write(corpus, tmp_path / "out"))) == 2
-    assert {c.id for c in _read(tmp_path / "out").corpus.chats} == {"a/b", "a:b"}
-
-
-@pytest.mark.parametrize("text", ["[]", "[1]", "{}", '{"conversation": {"session_1": 3}}', "nul"])
-def test_what_is_no_locomo_is_an_error(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(text)
-    with refused(r"x\.json"):
-        _read(path)
 
 
 @cases("""
@@ -158,7 +139,7 @@ def test_deeply_nested_extras_are_refused_in_time(tmp_path: Path, depth: int, fi
             _read(path)
         return
     corpus = _read(path).corpus
-    (written,) = FORMAT.write(corpus, tmp_path / "out")  # type: ignore[misc]
+    (written,) = exported.written("locomo", corpus, tmp_path / "out")
     assert _read(written).corpus.chats == corpus.chats
 
 
@@ -167,17 +148,6 @@ def test_realtalk_chats_are_not_claimed(tmp_path: Path) -> None:
     assert not FORMAT.sniff(Source.open(_saved(tmp_path / "a.json", other)))
     assert FORMAT.sniff(Source.open(_saved(tmp_path / "b.json", SAMPLE)))
     assert FORMAT.sniff(Source.open(_saved(tmp_path / "c.json", [SAMPLE])))
-
-
-@settings(max_examples=tries(80), deadline=None)
-@given(corpora(), st.booleans())
-def test_any_chat_survives_the_layout(corpus: Corpus, listed: bool) -> None:
-    assert FORMAT.write is not None
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / ("all.json" if listed else "all")
-        FORMAT.write(corpus, target)
-        again = _read(target).corpus
-    assert {c.id: c for c in again.chats} == {c.id: c for c in corpus.chats}
 
 
 def test_categories_by_format() -> None:
@@ -210,8 +180,7 @@ def test_the_official_file_is_written_back_equal(data: Path, tmp_path: Path) -> 
     official = data / "locomo" / "locomo10.json"
     reading = _read(official)
     assert not reading.ledger.leftovers
-    assert FORMAT.write is not None
-    (written,) = FORMAT.write(reading.corpus, tmp_path / "locomo10.json")
+    (written,) = exported.written("locomo", reading.corpus, tmp_path / "locomo10.json")
     assert json.loads(written.read_bytes()) == json.loads(official.read_bytes())
     assert _read(written).corpus == reading.corpus
 
@@ -219,7 +188,6 @@ def test_the_official_file_is_written_back_equal(data: Path, tmp_path: Path) -> 
 def test_a_message_that_says_another_layouts_key_is_still_read(tmp_path: Path) -> None:
     said = Message("D1:1", "Ann", None, "speaker_1")
     chat = Chat("c", ("Ann",), (Session(1, None, (said,)),))
-    assert FORMAT.write is not None
-    FORMAT.write(Corpus("x", "locomo", (chat, replace(chat, id="d"))), tmp_path)
+    exported.written("locomo", Corpus("x", "locomo", (chat, replace(chat, id="d"))), tmp_path)
     assert FORMAT.sniff(Source.open(tmp_path))
     assert [each.id for each in _read(tmp_path).corpus.chats] == ["c", "d"]

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+import exported
 from realtalk.formats.published.realtalk import FORMAT
 from realtalk.formats.reading import ReadOptions
-from realtalk.formats.registry import FORMATS, detect
+from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
 from refusals import refused
 from shown import check_chat
@@ -95,8 +96,7 @@ def test_quirks(folder: Path) -> None:
 def test_way_back_is_equal_as_data(folder: Path, tmp_path: Path) -> None:
     reading = read(folder)
     out = tmp_path / "out"
-    assert FORMAT.write is not None
-    (path,) = FORMAT.write(reading.corpus, out)
+    (path,) = exported.written("realtalk", reading.corpus, out)
     written = json.loads(path.read_text("utf-8"))
     assert written == json.loads(PUBLISHED)
     assert read(out).corpus.chats == reading.corpus.chats
@@ -109,30 +109,12 @@ def test_entries_that_are_no_messages_are_left_over(folder: Path) -> None:
     assert ledger.leftovers[0].where == "Chat_2_Noor_Sam.json: session_1[3]"
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        '{"name": {"speaker_1": "A"}, "session_1": {"dia_id": 1}}',
-        '{"name": ["speaker_1"], "session_1": [], "dia_id": 1, "speaker_1": 1}',
-        '{"name": {"speaker_1": "A"}, "session_1": [], "x": [{"dia_id": 1}]}',
-        '{"name": {"speaker_1": "A"}, "session_1": [{"dia_id": "D1:1", ',
-    ],
-)
-def test_broken_files_get_one_line(tmp_path: Path, broken: str) -> None:
-    path = tmp_path / "chat.json"
-    path.write_text(broken)
-    with refused() as error:
-        read(path)
-    assert "\n" not in str(error.value)
-
-
 def test_three_speakers_do_not_fit(folder: Path, tmp_path: Path) -> None:
     third = message("D2:2", "Eve", "hm", "03.03.2026, 10:00:00")
     corpus = read(changed(folder, lambda data: data["session_2"].append(third))).corpus
     assert corpus.chats[0].speakers == ("Noor", "Sam Quill", "Eve")
-    assert FORMAT.write is not None
     with refused("two"):
-        FORMAT.write(corpus, tmp_path / "out")
+        exported.written("realtalk", corpus, tmp_path / "out")
 
 
 def test_published_corpus(data: Path, tmp_path: Path) -> None:
@@ -142,8 +124,7 @@ def test_published_corpus(data: Path, tmp_path: Path) -> None:
     assert [chat.id.split("_")[1] for chat in corpus.chats] == [str(n) for n in range(1, 11)]
     assert reading.ledger.total == 8944 and not reading.ledger.leftovers
     assert sum(len(chat.turns) for chat in corpus.chats) == 3874
-    assert FORMATS["realtalk"].write is not None
-    for path in FORMATS["realtalk"].write(corpus, tmp_path):
+    for path in exported.written("realtalk", corpus, tmp_path):
         ours = json.loads(path.read_text("utf-8"))
         theirs = json.loads((data / "realtalk" / path.name).read_text("utf-8"))
         assert ours == theirs, path.name

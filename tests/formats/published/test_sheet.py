@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exported import written
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.formats.published import realtalk
 from realtalk.formats.published.sheet import FORMAT
@@ -25,11 +26,6 @@ from tries import tries
 
 def read(path: Path) -> ReadCorpus:
     return FORMAT.read(Source.open(path), ReadOptions())
-
-
-def written(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
-    assert FORMAT.write is not None
-    return FORMAT.write(corpus, folder)
 
 
 def core(chat: Chat) -> list[Any]:
@@ -73,7 +69,7 @@ def test_equal_to_the_published_json(data: Path) -> None:
 @pytest.mark.slow
 def test_whole_published_corpus_through_sheets(data: Path, tmp_path: Path) -> None:
     corpus = realtalk.FORMAT.read(Source.open(data / "realtalk"), ReadOptions()).corpus
-    written(corpus, tmp_path)
+    written("sheet", corpus, tmp_path)
     ours = {chat.id: chat for chat in read(tmp_path).corpus.chats}
     for chat in corpus.chats:
         assert core(ours[chat.id]) == core(chat)
@@ -139,7 +135,9 @@ def test_a_formula_stays_text(tmp_path: Path) -> None:
     when = datetime(2026, 1, 1, 9)
     text = "=HYPERLINK(1)\x07 _x0041_"
     session = Session(1, when, (Message("D1:1", "A", when, text),))
-    (path,) = written(Corpus("c", "realtalk", (Chat("x", ("A", "B"), (session,)),)), tmp_path)
+    (path,) = written(
+        "sheet", Corpus("c", "realtalk", (Chat("x", ("A", "B"), (session,)),)), tmp_path
+    )
     cell = openpyxl.load_workbook(path).worksheets[0]["B7"]
     assert cell.data_type == "s"
     assert next(iter(read(path).corpus.chats[0].messages)).text == text
@@ -148,7 +146,7 @@ def test_a_formula_stays_text(tmp_path: Path) -> None:
 def test_too_long_for_a_cell_is_said(tmp_path: Path) -> None:
     session = Session(1, None, (Message("D1:1", "A", None, "x" * 40_000),))
     with refused("does not fit a cell"):
-        written(Corpus("c", "realtalk", (Chat("x", ("A", "B"), (session,)),)), tmp_path)
+        written("sheet", Corpus("c", "realtalk", (Chat("x", ("A", "B"), (session,)),)), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -191,6 +189,6 @@ def chats(draw: st.DrawFn) -> Chat:
 @given(chat=chats())
 def test_any_chat_survives_a_sheet(tmp_path_factory: pytest.TempPathFactory, chat: Chat) -> None:
     folder = tmp_path_factory.mktemp("sheet")
-    written(Corpus("c", "realtalk", (chat,)), folder)
+    written("sheet", Corpus("c", "realtalk", (chat,)), folder)
     (ours,) = read(folder).corpus.chats
     assert replace(ours, aliases=()) == chat

