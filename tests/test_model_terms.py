@@ -32,8 +32,6 @@ from research.training import (
 )
 from research.training.terms import SETS, is_open, refuse_narrow, refuse_unnamed, set_ids, unnamed
 
-# Scripts that are ahead of what ships: they read open sets, which its entry need not name.
-AHEAD = {("memory", "2"), ("names", "1")}
 OPEN_SINCE = {"memory": 3, "memory_multilingual": 1, "names": 2}
 
 
@@ -96,12 +94,9 @@ SCRIPTS: dict[str, Callable[[Path], Any]] = {
 def check(model: str, sources: set[str]) -> None:
     """Every source is one of the model's sets, and every set with files one of the sources."""
     assert sources
-    if (model, terms()[model].version) in AHEAD:
-        refuse_narrow(sources)
-    else:
-        assert not unnamed(model, sources)
-        read = {id_ for source in sources for id_ in set_ids(source)}
-        assert {id_ for id_, it in terms()[model].sets.items() if "/" in it.files[0]} <= read
+    assert not unnamed(model, sources)
+    read = {id_ for source in sources for id_ in set_ids(source)}
+    assert {id_ for id_, it in terms()[model].sets.items() if "/" in it.files[0]} <= read
 
 
 @pytest.mark.parametrize("model", SCRIPTS)

@@ -4,8 +4,8 @@
     tagger.tag(["ask ingrid in oslo", "ok"])
     → [[TaggedSpan(4, 10, "person", .93), TaggedSpan(14, 18, "place", .9)], []]
 
-Four layers over the words of the multilingual encoder: its tokenizer and its table of rows serve
-both, and are not shipped twice. A text that is said often is read once, and every text is run by
+Six layers over the table of pieces that the multilingual retriever reads too, and over a few
+numbers of a piece's own. A text that is said often is read once, and every text is run by
 itself: on some processors products of several rows differ in their last bits from those of one. A
 text that is too long is read in pieces that overlap. How sure a name must be depends on all texts
 that are tagged together, as those of a chat are: on their language, and on how many names there
@@ -36,7 +36,7 @@ from realtalk.encoders.tag_spans import (
     WeighedWords,
     word_case,
 )
-from realtalk.encoders.weights import read_table
+from realtalk.encoders.weights import read_rows
 from realtalk.text.languages import UNTOLD, languages_in, turn_languages
 
 _AT_ONCE = 512  # texts that are tokenised together
@@ -52,8 +52,7 @@ class NameTagger(LoadedModel):
     def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:
         place = folder or realtalk_models.path("names")
         super().__init__(place, threads)
-        name = self.settings.get("table_name", "")
-        self._tables = [read_table(place / each, name) for each in self.settings["tables"]]
+        self._tables = [read_rows(place / each) for each in self.settings["tables"]]
         self.version = str(self.settings["version"])
         self._longest = int(self.settings["longest"])
         weights = self.settings.get("weights", ())

@@ -63,17 +63,6 @@ def read_weights(path: Path) -> dict[str, Floats]:
     return weights
 
 
-def read_table(path: Path, name: str) -> tuple[npt.NDArray[np.int8], Floats]:
-    """A table as it is stored: whole numbers, one scale per row; of a model's file, by its name."""
-    if path.suffix == ".npz":
-        return read_rows(path)
-    stored = read_graph(path).initializer
-    tensors = {tensor.name.removeprefix("model."): tensor for tensor in stored}
-    if f"{name}_q" not in tensors:
-        raise _unreadable(path, f"no table {name}")
-    return _numbers(tensors[f"{name}_q"]), _numbers(tensors[f"{name}_s"])
-
-
 def read_rows(path: Path) -> tuple[npt.NDArray[np.int8], Floats]:
     """A table of pieces in a file of its own: whole numbers, one scale per row."""
     try:
