@@ -351,15 +351,13 @@ def _intimacy(chat: str, points: pl.DataFrame, who: People, rest: Sequence[str])
     chart = fill_chart(
         _CHARTS / "intimacy.json",
         points.with_columns(run.alias("run")).to_dicts(),
-        fits={"values": []},
+        fits={"values": fits},
         names=names,
         colours=_SPEAKERS[: len(names)],
         # The numbers of turns that the legend shows: the fewest, the middle, the most.
         sizes=sorted({counts[0], counts[len(counts) // 2], counts[-1]}),
     )
-    if fits:
-        chart.layer[2].data.values = fits
-    else:
+    if not fits:
         chart.layer = chart.layer[:2]
     facet = FACETS["intimacy_linear"]
     skipped = any(speaker.sessions < points["session"].n_unique() for speaker in who)
