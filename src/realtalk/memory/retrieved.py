@@ -103,7 +103,7 @@ class Retrieved(ConfiguredMemory):
     def version(self) -> str:
         """Ours, which rises with the other languages' encoder, and that of the English one."""
         encoder = self.load_encoder()
-        return "2" if encoder is None else f"3+{encoder.version}"
+        return "2" if encoder is None else f"4+{encoder.version}"
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltRetrieved:
         encoder = self.load_encoder(english=ChatIndex.around(chat, None).is_english)
