@@ -11,6 +11,8 @@ from page_browser import CHROMIUM, listen_for_errors
 from realtalk.chat import Chat, Message, Session
 from realtalk.web.serving import Server
 
+pytest.importorskip("fastapi", reason="the extra studio is not installed")
+
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
