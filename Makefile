@@ -23,10 +23,10 @@ test: $(VENV)/.dev
 types:
 	$(BIN)/mypy
 
-# Four workers on two cores: tests wait a good part of the time, for servers, browsers and locks;
+# Three workers on two cores: tests wait a part of the time, for servers, browsers and locks;
 # each further worker loads everything once more, which takes it twenty seconds.
 suite:
-	$(BIN)/pytest -n 4 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not slow"
 
 # Every test, the long ones too, and all examples of the property-based ones.
 slow: $(VENV)/.dev

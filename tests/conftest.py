@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import pickle
 import signal
 from collections.abc import Callable
 from hashlib import blake2b
@@ -81,11 +82,13 @@ def no_own_cache(
 class RememberedSession:
     """A model's session that runs no row twice: rows are run alone, and many tests share samples.
 
-    `tests/encoders` and `tests/ei/test_embedded.py` hold that, and run each row anew.
+    The workers of a run share what they ran. `tests/encoders` and `tests/ei/test_embedded.py` hold
+    that rows are run alone, and run each anew.
     """
 
     remembers = True
-    _outputs: ClassVar[dict[Any, Any]] = {}
+    folder: ClassVar[Path]
+    _outputs: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, *file: Any) -> None:
         self._file, self._session = file, _load_session(*file)
@@ -94,15 +97,33 @@ class RememberedSession:
     def run(self, names: None, inputs: dict[str, Any]) -> Any:
         if not self.remembers:
             return self._session.run(names, inputs)
-        rows = b"".join(str(row.shape).encode() + row.tobytes() for row in inputs.values())
-        asked = self._file, blake2b(rows).digest()
-        if asked not in self._outputs:
-            self._outputs[asked] = self._session.run(names, inputs)
-        return self._outputs[asked]
+        asked = blake2b(repr(self._file).encode())
+        for row in inputs.values():
+            asked.update(str(row.shape).encode() + row.tobytes())
+        name = asked.hexdigest()
+        if name not in self._outputs:
+            self._outputs[name] = self._shared(self.folder / name, inputs)
+        return self._outputs[name]
+
+    def _shared(self, path: Path, inputs: dict[str, Any]) -> Any:
+        if path.exists():
+            return pickle.loads(path.read_bytes())
+        made = self._session.run(None, inputs)
+        own = path.with_suffix(f".{os.getpid()}")
+        own.write_bytes(pickle.dumps(made))
+        own.replace(path)  # whole or absent
+        return made
 
 
 _load_session = model._onnx_session
 model._onnx_session = RememberedSession  # type: ignore[assignment]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rows_are_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    own = tmp_path_factory.getbasetemp()
+    RememberedSession.folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "rows"
+    RememberedSession.folder.mkdir(exist_ok=True)
 
 
 @pytest.fixture(autouse=True)

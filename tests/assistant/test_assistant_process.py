@@ -12,15 +12,12 @@ from typing import Any
 
 import pytest
 
-from text_tables import cases
-
-pytest.importorskip("mcp", reason="the extra mcp is not installed")
-
 from assistant_client import COMMAND, assistant
 from protocol_lines import OPENING, call
 from realtalk.assistant import server
 from realtalk.assistant.answers import MOST_CHARACTERS
 from realtalk.errors import MissingExtraError
+from text_tables import cases
 
 
 @pytest.fixture

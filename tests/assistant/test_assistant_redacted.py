@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from text_tables import records
-
-pytest.importorskip("mcp", reason="the extra mcp is not installed")
-
 from assistant_client import Assistant, assistant
+from text_tables import records
 
 NAMES = re.compile("ottoline|quill|bertrand|osei|beppo", re.IGNORECASE)
 EXPORT = """\

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra mcp is not installed")
-
 import realtalk as rt
 from assistant_client import Assistant, assistant
 from text_tables import cases

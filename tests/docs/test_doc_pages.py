@@ -26,7 +26,7 @@ ROOMS = ("start", "chat", "redact", "research", "build")
 PAGES = sorted(
     path.relative_to(ROOT).as_posix() for room in ROOMS for path in (DOCS / room).glob("*.md")
 )
-LONG = {"docs/research/persona.md", "docs/research/runs.md"}  # label and simulate for seconds
+LONG = {f"docs/research/{name}.md" for name in ("persona", "runs", "who-wrote-it")}  # they simulate
 RUN = re.compile(r"<!-- run -->\n```sh\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from realtalk.ei import FACETS, SpeakerFacets, compare, comparison_rows, speaker
 from realtalk.metrics.statistics import Estimate
 
 
+@cache
 def corpus(chats: int, wide: bool, seed: int = 0) -> tuple[SpeakerFacets, ...]:
     rows: list[Row] = []
     for chat in range(chats):
@@ -22,7 +24,12 @@ def corpus(chats: int, wide: bool, seed: int = 0) -> tuple[SpeakerFacets, ...]:
     return speakers(table(rows))
 
 
-HUMAN, SIMULATED = corpus(6, True), corpus(6, False, 50)
+def human() -> tuple[SpeakerFacets, ...]:
+    return corpus(6, True)
+
+
+def simulated() -> tuple[SpeakerFacets, ...]:
+    return corpus(6, False, 50)
 
 
 def levels(speakers: tuple[SpeakerFacets, ...], facet: str) -> list[float]:
@@ -30,7 +37,7 @@ def levels(speakers: tuple[SpeakerFacets, ...], facet: str) -> list[float]:
 
 
 def test_the_papers_findings_hold_where_they_are_true() -> None:
-    found = compare(HUMAN, SIMULATED, ("people", "bots"))
+    found = compare(human(), simulated(), ("people", "bots"))
     assert [each.verdict for each in found.findings] == ["holds", "holds", "holds"]
     assert [each.claim for each in found.findings] == [
         "people is more diverse in emotion and sentiment than bots",
@@ -43,11 +50,11 @@ def test_the_papers_findings_hold_where_they_are_true() -> None:
 
 
 def test_they_fail_where_they_are_false_and_say_so_where_nothing_tells() -> None:
-    turned = compare(SIMULATED, HUMAN)
+    turned = compare(simulated(), human())
     assert [each.verdict for each in turned.findings] == ["does not hold"] * 3
     alike = compare(corpus(6, True), corpus(6, True, 80))
     assert alike.findings[0].verdict == alike.findings[1].verdict == "cannot be told"
-    few = compare(HUMAN[:4], SIMULATED)
+    few = compare(human()[:4], simulated())
     assert [each.verdict for each in few.findings] == ["cannot be told"] * 3
     assert few["empathy"].delta.unscored == "fewer than 3 chats on one side"
     nobody = compare((), ())
@@ -57,8 +64,8 @@ def test_they_fail_where_they_are_false_and_say_so_where_nothing_tells() -> None
 
 @pytest.mark.parametrize("facet", FACETS)
 def test_numbers_twice(facet: str) -> None:
-    each: Any = compare(HUMAN, SIMULATED)[facet]
-    a, b = levels(HUMAN, facet), levels(SIMULATED, facet)
+    each: Any = compare(human(), simulated())[facet]
+    a, b = levels(human(), facet), levels(simulated(), facet)
     assert (each.first.n, each.second.n) == (len(a), len(b))
     assert (each.first.chats, each.second.chats) == (6, 6)
     assert each.first.mean == pytest.approx(sum(a) / len(a))
@@ -81,7 +88,7 @@ def by_chats(values: list[float]) -> list[float]:
 
 
 def test_holm_is_over_the_facets() -> None:
-    found = compare(HUMAN, SIMULATED)
+    found = compare(human(), simulated())
     smallest: Any = min(found.facets, key=lambda each: each.p_shift or 1.0)
     assert smallest.p_shift_holm == pytest.approx(smallest.p_shift * 11)
 
@@ -101,7 +108,7 @@ def apart(count: int, by: float) -> tuple[SpeakerFacets, ...]:
     """Speakers who differ a little from one another, in every facet around one value."""
     return tuple(
         replace(who, facets=tuple(Estimate(by + at % 4 / 10) for _ in FACETS))
-        for at, who in enumerate(HUMAN[:count])
+        for at, who in enumerate(human()[:count])
     )
 
 
@@ -124,7 +131,7 @@ def copies(count: int, lift: float) -> tuple[SpeakerFacets, ...]:
     """Chats whose two speakers are the same in every facet, each chat a little above the last."""
     return tuple(
         replace(who, facets=tuple(Estimate(lift + at // 2) for _ in FACETS))
-        for at, who in enumerate(HUMAN[:count])
+        for at, who in enumerate(human()[:count])
     )
 
 

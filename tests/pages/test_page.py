@@ -16,6 +16,7 @@ from realtalk.pages.frame import alone, json_text, within
 from realtalk.pages.sections import render, section_ids
 from realtalk.pages.values import ChartView, KeyFigure, Section, TableView
 from report_runs import HOSTILE
+from text_tables import cases
 
 SPEC = {
     "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -175,30 +176,26 @@ def test_a_ragged_table_is_refused() -> None:
 DANA, AMINA = "דנה", "أمينة"
 
 
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
-        ("Mara & Theo (2)", "Mara &amp; Theo (2)"),
-        (f"{DANA} (2)", f"<bdi>{DANA} (2)</bdi>"),
-        (f"Mara {AMINA}", f"<bdi>Mara {AMINA}</bdi>"),
-        ("turned \u202eround", "<bdi>turned \u202eround</bdi>"),
-        (f"<b>{DANA}", f"<bdi>&lt;b&gt;{DANA}</bdi>"),
-    ],
-)
+@cases("""
+    text                 | html
+    Mara & Theo (2)      | Mara &amp; Theo (2)
+    דנה (2)              | <bdi>דנה (2)</bdi>
+    Mara أمينة           | <bdi>Mara أمينة</bdi>
+    "turned \\u202eround" | "<bdi>turned \\u202eround</bdi>"
+    <b>דנה               | <bdi>&lt;b&gt;דנה</bdi>
+""")
 def test_a_text_of_its_own(text: str, html: str) -> None:
     assert alone(text) == html
 
 
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
-        ("12 of 30 hold", "12 of 30 hold"),
-        (f"between {DANA}'s chats, 2 of 3", f"between <bdi>{DANA}</bdi>&#x27;s chats, 2 of 3"),
-        (f"{DANA}, {AMINA}: 3", f"<bdi>{DANA}</bdi>, <bdi>{AMINA}</bdi>: 3"),
-        (f"{DANA} כהן-לוי 7", f"<bdi>{DANA} כהן-לוי</bdi> 7"),
-        (f"\u2067{DANA} & 5", f"<bdi>{DANA}</bdi> &amp; 5"),
-    ],
-)
+@cases("""
+    text                        | html
+    12 of 30 hold               | 12 of 30 hold
+    between דנה's chats, 2 of 3 | between <bdi>דנה</bdi>&#x27;s chats, 2 of 3
+    דנה, أمينة: 3               | <bdi>דנה</bdi>, <bdi>أمينة</bdi>: 3
+    דנה כהן-לוי 7               | <bdi>דנה כהן-לוי</bdi> 7
+    "\\u2067דנה & 5"            | <bdi>דנה</bdi> &amp; 5
+""")
 def test_inside_a_sentence_of_ours(text: str, html: str) -> None:
     assert within(text) == html
 

@@ -203,9 +203,7 @@ def test_low_is_told_of_answers_only() -> None:
 def test_labels_are_kept_and_a_sample_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from realtalk.pages import chat_page
-
-    monkeypatch.setattr(chat_page, "QUICK", 40)
+    monkeypatch.setattr("realtalk.pages.chat_page.QUICK", 40)
     made = english()
     spoken: list[str] = []
     quick = PortraitOptions(quick=True)
@@ -228,15 +226,16 @@ def test_labels_are_kept_and_a_sample_is_said(
 def test_the_page_says_what_the_encoder_learned_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("realtalk.pages.chat_page.QUICK", 40)
     made = english()
     texts = (message.text for each in made.chats for message in each.messages)
     known = {found for text in texts if (found := fingerprint(text)) is not None}
     learned = LearnedTexts({"Harbour": np.array(sorted(known), np.uint32)})
     line = "in-sample, the encoder learned from Harbour"
-    assert line not in page_of(made, tmp_path, labels=True)
+    assert line not in page_of(made, tmp_path, labels=True, quick=True)
     monkeypatch.setattr(LearnedTexts, "of", staticmethod(lambda model: learned))
-    assert f"{made.chats[0].id}: {line}" in page_of(made, tmp_path, labels=True)
-    hidden = page_of(made, tmp_path, labels=True, anonymous=True)
+    assert f"{made.chats[0].id}: {line}" in page_of(made, tmp_path, labels=True, quick=True)
+    hidden = page_of(made, tmp_path, labels=True, quick=True, anonymous=True)
     assert line in hidden and f"{made.chats[0].id}: {line}" not in hidden
     assert line not in page_of(made, tmp_path, labels=False)
 

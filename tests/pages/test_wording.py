@@ -128,7 +128,9 @@ def test_nothing_is_said_outside_of_the_wording(
         for group, phrases in Wording.load().phrases.items()
     }
     monkeypatch.setattr(Wording, "load", lambda language="en": Wording("en", marked))
-    made = make_portrait(reading(english()), PortraitOptions(language="en"), cache=tmp_path)
+    monkeypatch.setattr(chat_page, "QUICK", 100)
+    options = PortraitOptions(language="en", quick=True)
+    made = make_portrait(reading(english()), options, cache=tmp_path)
     page = open_file(write_portrait(made, tmp_path / "page.html"))
     shown = """() => {
         document.querySelectorAll("details").forEach((each) => { each.open = true; });

@@ -17,6 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+import pytest
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent

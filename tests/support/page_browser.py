@@ -14,6 +14,8 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 PATIENCE = 60_000  # milliseconds; for a machine that is busy with other tests
 _RUNNING: dict[str, Any] = {}
+_FREE: dict[str, list[Any]] = {}  # by locale: pages that no test is at
+_HEARD: list[tuple[Any, str, Callable[[Any], None]]] = []
 _ENDS = ExitStack()
 
 
@@ -49,38 +51,74 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """Not for longer: where Playwright runs, no other loop of asyncio can."""
     if nextitem is None or nextitem.path.parent != item.path.parent:
         _RUNNING.clear()
+        _FREE.clear()
         _ENDS.close()
 
 
 @pytest.fixture
-def open_file(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a page in a context of its own; whatever must not happen on it is a failure."""
+def lend_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """An empty page, which a later test gets again: a new one takes a second of the processor."""
+    lent: list[tuple[str, Any]] = []
+
+    def lend(width: int, height: int, locale: str = "en-US") -> Any:
+        free = _FREE.setdefault(locale, [])
+        size = {"width": width, "height": height}
+        if not free:
+            context = browser.new_context(viewport=size, accept_downloads=True, locale=locale)
+            context.set_default_timeout(PATIENCE)
+            free.append(context.new_page())
+        page = free.pop()
+        page.set_viewport_size(size)
+        page.emulate_media(media="null", color_scheme="light")
+        lent.append((locale, page))
+        return page
+
+    yield lend
+    for locale, page in lent:
+        _empty(page)
+        _FREE[locale].append(page)
+
+
+def listen(page: Any, event: str, hear: Callable[[Any], None]) -> None:
+    """For as long as the test lasts."""
+    page.on(event, hear)
+    _HEARD.append((page, event, hear))
+
+
+def _empty(page: Any) -> None:
+    """Nothing that a test did to the page, or beside it, is left."""
+    for each, event, hear in _HEARD:
+        each.remove_listener(event, hear)
+    _HEARD.clear()
+    for other in page.context.pages[1:]:
+        other.close()
+    page.context.clear_cookies()
+    page.evaluate("try { localStorage.clear(); sessionStorage.clear() } catch { /* none */ }")
+    page.once("dialog", lambda asked: asked.accept())  # it may have something to save
+    page.goto("about:blank")
+
+
+@pytest.fixture
+def open_file(lend_page: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Opens a page; whatever must not happen on it is a failure."""
     wrong: list[str] = []
-    contexts: list[Any] = []
+
+    def ask(request: Any) -> None:
+        if not request.url.startswith(("file:", "blob:", "data:")):
+            wrong.append(request.url)
 
     def opened(file: Path, width: int = 1200, height: int = 900, locale: str = "en-US") -> Any:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            accept_downloads=True,
-            color_scheme="light",
-            locale=locale,
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith(("file:", "blob:", "data:"))
-                else wrong.append(request.url)
-            ),
-        )
+        page = lend_page(width, height, locale)
+        listen_for_errors(page, wrong)
+        listen(page, "request", ask)
         page.goto(file.as_uri())
         return page
 
     yield opened
     assert wrong == []
-    for context in contexts:
-        context.close()
+
+
+def listen_for_errors(page: Any, wrong: list[str]) -> None:
+    """What a page complains of is added to the list."""
+    listen(page, "pageerror", lambda error: wrong.append(str(error)))
+    listen(page, "console", lambda said: wrong.append(said.text) if said.type == "error" else None)

@@ -76,3 +76,13 @@ def table(head: list[str], rows: Iterable[list[Any]]) -> bytes:
     table.writerow(head)
     table.writerows(rows)
     return out.getvalue().encode("utf-8", "replace")
+
+
+def texts(name: str, head: str, line: Callable[[Said], str]) -> Callable[[list[Said]], Files]:
+    """Writes one text file per chat: a head, and what each message looks like."""
+    return lambda said: {
+        name.format(place): "".join((head, *(line(one) for _, one in chat))).encode(
+            "utf-8", "replace"
+        )
+        for place, chat in enumerate(by_chat(said).values())
+    }

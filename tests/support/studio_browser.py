@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from page_browser import CHROMIUM
+from page_browser import CHROMIUM, listen_for_errors
 from realtalk.chat import Chat, Message, Session
 from realtalk.web.serving import Server
+
+pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -59,9 +61,9 @@ def watched(context: BrowserContext, url: str, trouble: list[str]) -> Page:
 
 
 def _listening(context: BrowserContext, trouble: list[str]) -> Page:
-    page = context.new_page()
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
+    (*_, last) = context.pages
+    page = last if last.url == "about:blank" else context.new_page()
+    listen_for_errors(page, trouble)
     return page
 
 

@@ -5,14 +5,13 @@ A test file has them by `pytest_plugins = ["studio_pages"]`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-from page_browser import PATIENCE
 from realtalk.chat import Corpus
 from realtalk.ei.labels import Label
 from realtalk.web.serving import Server
@@ -22,7 +21,7 @@ from studio_browser import CHAT, base_of, long_chat, opened, watched
 from studio_server import entered, open_studio, small_corpus
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Page
 
 
 @pytest.fixture
@@ -47,15 +46,10 @@ def server(studio: StudioSession) -> Iterator[Server]:
 
 
 @pytest.fixture
-def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1300, "height": 800}, accept_downloads=True)
-    made.set_default_timeout(PATIENCE)
-    page = made.new_page()
-    page.goto(server.url)
-    page.wait_for_selector(".book")
-    page.close()
-    yield made
-    made.close()
+def context(lend_page: Callable[..., Page], server: Server) -> BrowserContext:
+    made = lend_page(1300, 800).context
+    made.request.get(server.url)
+    return made
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import written_phones
-from said import Files, Form, Said, by_chat
+from said import Files, Form, Said, by_chat, texts
 from written_phones import Rows
 
 SCHEMA = """
@@ -88,13 +88,7 @@ def _time(one: Said) -> str:
     return f"{one.time:%b %d, %Y} {hour:2}:{one.time:%M:%S} {half}"
 
 
-def _text(said: list[Said]) -> Files:
-    return {
-        f"+1555010{place}.txt": "".join(
-            f"{_time(one)}\n{one.who}\n{one.text}\n\n" for _, one in chat
-        ).encode("utf-8", "replace")
-        for place, chat in enumerate(by_chat(said).values())
-    }
+_text = texts("+1555010{}.txt", "", lambda one: f"{_time(one)}\n{one.who}\n{one.text}\n\n")
 
 
 def _page(said: list[Said]) -> Files:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from typing import Any
 
-from said import Files, Form, Said, as_json, by_chat, given, json_lines, table
+from said import Files, Form, Said, as_json, by_chat, given, json_lines, table, texts
 
 
 def _number(place: int, one: Said) -> int:
@@ -14,22 +13,17 @@ def _number(place: int, one: Said) -> int:
     return int(one.id) if one.id.isdigit() else place
 
 
-def _whatsapp(said: list[Said]) -> Files:
-    return {
-        f"WhatsApp Chat with {place}.txt": "".join(
-            f"{one.time:%d/%m/%Y, %H:%M} - {one.who}: {one.text}\n" for _, one in chat
-        ).encode("utf-8", "replace")
-        for place, chat in enumerate(by_chat(said).values())
-    }
-
-
-def _iphone(said: list[Said]) -> Files:
-    return {
-        f"{place}/_chat.txt": "".join(
-            f"[{one.time:%d.%m.%y, %H:%M:%S}] {one.who}: {one.text}\n" for _, one in chat
-        ).encode("utf-8", "replace")
-        for place, chat in enumerate(by_chat(said).values())
-    }
+_whatsapp = texts(
+    "WhatsApp Chat with {}.txt",
+    "",
+    lambda one: f"{one.time:%d/%m/%Y, %H:%M} - {one.who}: {one.text}\n",
+)
+_iphone = texts(
+    "{}/_chat.txt", "", lambda one: f"[{one.time:%d.%m.%y, %H:%M:%S}] {one.who}: {one.text}\n"
+)
+_signal_text = texts(
+    "{}/chat.md", "", lambda one: f"[{one.time:%Y-%m-%d %H:%M:%S}] {one.who}: {one.text}\n"
+)
 
 
 def _telegram(said: list[Said]) -> Files:
@@ -76,15 +70,6 @@ def _telegram_html(said: list[Said]) -> Files:
         )
         files[f"{number}/messages.html"] = page.encode("utf-8", "replace")
     return files
-
-
-def _signal_text(said: list[Said]) -> Files:
-    return {
-        f"{place}/chat.md": "".join(
-            f"[{one.time:%Y-%m-%d %H:%M:%S}] {one.who}: {one.text}\n" for _, one in chat
-        ).encode("utf-8", "replace")
-        for place, chat in enumerate(by_chat(said).values())
-    }
 
 
 def _signal_lines(said: list[Said]) -> Files:
@@ -257,36 +242,22 @@ def _encrypted(said: list[Said]) -> Files:
     }
 
 
-def _texts(said: list[Said], name: str, head: str, line: Callable[[Said], str]) -> Files:
-    """One text file per chat: a head, and what each message looks like."""
-    return {
-        name.format(place): "".join((head, *(line(one) for _, one in chat))).encode(
-            "utf-8", "replace"
-        )
-        for place, chat in enumerate(by_chat(said).values())
-    }
+_kakaotalk = texts(
+    "KakaoTalk {}.txt",
+    "Ann 님과 카카오톡 대화\n저장한 날짜 : 2024년 5월 3일 오후 3:05\n\n",
+    lambda one: f"{one.time:%Y. %m. %d. %H:%M}, {one.who} : {one.text}\n",
+)
 
 
-def _kakaotalk(said: list[Said]) -> Files:
-    return _texts(
-        said,
-        "KakaoTalk {}.txt",
-        "Ann 님과 카카오톡 대화\n저장한 날짜 : 2024년 5월 3일 오후 3:05\n\n",
-        lambda one: f"{one.time:%Y. %m. %d. %H:%M}, {one.who} : {one.text}\n",
-    )
-
-
-def _kakaotalk_pc(said: list[Said]) -> Files:
-    return _texts(
-        said,
-        "KakaoTalk {}.txt",
-        "Ann with KakaoTalk Chats\nDate Saved : 2024-05-03 15:05:11\n\n",
-        lambda one: (
-            f"--------------- {one.time:%Y년 %m월 %d일} ---------------\n"
-            f"[{one.who}] [{'오후' if one.time.hour > 11 else '오전'} "
-            f"{one.time.hour % 12 or 12}:{one.time:%M}] {one.text}\n"
-        ),
-    )
+_kakaotalk_pc = texts(
+    "KakaoTalk {}.txt",
+    "Ann with KakaoTalk Chats\nDate Saved : 2024-05-03 15:05:11\n\n",
+    lambda one: (
+        f"--------------- {one.time:%Y년 %m월 %d일} ---------------\n"
+        f"[{one.who}] [{'오후' if one.time.hour > 11 else '오전'} "
+        f"{one.time.hour % 12 or 12}:{one.time:%M}] {one.text}\n"
+    ),
+)
 
 
 def _kakaotalk_table(said: list[Said]) -> Files:
@@ -298,43 +269,35 @@ def _kakaotalk_table(said: list[Said]) -> Files:
     }
 
 
-def _line(said: list[Said]) -> Files:
-    return _texts(
-        said,
-        "[LINE] {}.txt",
-        "[LINE] Chat history with Ann\nSaved on: 2024/05/03 15:05\n\n",
-        lambda one: f"{one.time:%Y/%m/%d(%a)}\n{one.time:%H:%M}\t{one.who}\t{one.text}\n",
-    )
+_line = texts(
+    "[LINE] {}.txt",
+    "[LINE] Chat history with Ann\nSaved on: 2024/05/03 15:05\n\n",
+    lambda one: f"{one.time:%Y/%m/%d(%a)}\n{one.time:%H:%M}\t{one.who}\t{one.text}\n",
+)
 
 
-def _line_pc(said: list[Said]) -> Files:
-    return _texts(
-        said,
-        "[LINE]{}.txt",
-        "",
-        lambda one: f"{one.time:%Y.%m.%d %A}\n{one.time:%H:%M} {one.who} {one.text}\n",
-    )
+_line_pc = texts(
+    "[LINE]{}.txt",
+    "",
+    lambda one: f"{one.time:%Y.%m.%d %A}\n{one.time:%H:%M} {one.who} {one.text}\n",
+)
 
 
-def _viber(said: list[Said]) -> Files:
-    return _texts(
-        said,
-        "{}.txt",
-        "",
-        lambda one: f"[ {one.time:%d/%m/%Y} ] {one.time:%H:%M:%S}: {one.who}: {one.text}\n",
-    )
+_viber = texts(
+    "{}.txt",
+    "",
+    lambda one: f"[ {one.time:%d/%m/%Y} ] {one.time:%H:%M:%S}: {one.who}: {one.text}\n",
+)
 
 
-def _viber_table(said: list[Said]) -> Files:
-    return _texts(
-        said,
-        "{}.csv",
-        "",
-        lambda one: (
-            f'="{one.time:%d/%m/%Y}"\t{one.time:%H:%M:%S}\t="{one.who}"\t="+1555"\t'
-            f'"{one.text.replace(chr(34), chr(34) * 2)}"\n'
-        ),
-    )
+_viber_table = texts(
+    "{}.csv",
+    "",
+    lambda one: (
+        f'="{one.time:%d/%m/%Y}"\t{one.time:%H:%M:%S}\t="{one.who}"\t="+1555"\t'
+        f'"{one.text.replace(chr(34), chr(34) * 2)}"\n'
+    ),
+)
 
 
 EXPORTS: dict[str, Form] = {

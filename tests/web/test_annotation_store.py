@@ -39,36 +39,49 @@ def make(store: Store, **fields: object) -> StudioItem:
     return store.create(CHAT, "event", "Ana", {**EVENT, **fields})
 
 
+@pytest.fixture
+def item(store: Store) -> StudioItem:
+    return make(store)
+
+
+Edit = Callable[..., StudioItem | Conflict]
+
+
+@pytest.fixture
+def edit(store: Store, item: StudioItem) -> Edit:
+    """Ana changes fields of the item, as somebody who last saw a version."""
+    return lambda version, **fields: store.change(item.id, "Ana", version, fields)
+
+
 def changed(found: StudioItem | Conflict) -> StudioItem:
     assert isinstance(found, StudioItem)
     return found
 
 
-def clash(found: StudioItem | Conflict) -> Conflict:
-    assert isinstance(found, Conflict)
-    return found
+def copied(found: StudioItem | Conflict) -> StudioItem:
+    """What a conflict keeps beside the item."""
+    assert isinstance(found, Conflict) and found.copy is not None
+    return found.copy
 
 
-def test_two_tabs_that_change_different_fields_are_joined(store: Store) -> None:
-    item = make(store)
-    store.change(item.id, "Ana", 1, {"text": "first tab"})
-    both = changed(store.change(item.id, "Ana", 1, {"date": "May"}))
+def test_two_tabs_that_change_different_fields_are_joined(edit: Edit) -> None:
+    edit(1, text="first tab")
+    both = changed(edit(1, date="May"))
     assert (both.body["text"], both.body["date"]) == ("first tab", "May")
 
 
-def test_two_tabs_that_change_one_field_keep_both(store: Store) -> None:
-    item = make(store)
-    store.change(item.id, "Ana", 1, {"text": "first tab"})
-    found = clash(store.change(item.id, "Ana", 1, {"text": "second tab"}))
-    assert found.copy is not None
+def test_two_tabs_that_change_one_field_keep_both(
+    store: Store, item: StudioItem, edit: Edit
+) -> None:
+    edit(1, text="first tab")
+    copy = copied(edit(1, text="second tab"))
     assert {each.body["text"] for each in store.items(CHAT)} == {"first tab", "second tab"}
-    assert found.copy.conflict_of == item.id
+    assert copy.conflict_of == item.id
 
 
-def test_the_same_change_in_two_tabs_is_no_conflict(store: Store) -> None:
-    item = make(store)
-    store.change(item.id, "Ana", 1, {"text": "same"})
-    assert changed(store.change(item.id, "Ana", 1, {"text": "same"})).body["text"] == "same"
+def test_the_same_change_in_two_tabs_is_no_conflict(edit: Edit) -> None:
+    edit(1, text="same")
+    assert changed(edit(1, text="same")).body["text"] == "same"
 
 
 @cases("""
@@ -77,31 +90,29 @@ def test_the_same_change_in_two_tabs_is_no_conflict(store: Store) -> None:
     other | ["first"]
     both  | ["first", "second"]
 """)
-def test_a_conflict_is_settled(store: Store, take: str, left: list[str]) -> None:
-    item = make(store)
-    store.change(item.id, "Ana", 1, {"text": "first"})
-    found = clash(store.change(item.id, "Ana", 1, {"text": "second"}))
-    assert found.copy is not None
-    store.settle(found.copy.id, "Ana", take)
+def test_a_conflict_is_settled(store: Store, edit: Edit, take: str, left: list[str]) -> None:
+    edit(1, text="first")
+    copy = copied(edit(1, text="second"))
+    store.settle(copy.id, "Ana", take)
     items = store.items(CHAT)
     assert [each.body["text"] for each in items] == left
     assert all(each.conflict_of is None for each in items)
     with refused("no conflict"):
-        store.settle(found.copy.id, "Ana", take)
+        store.settle(copy.id, "Ana", take)
 
 
-def test_what_was_changed_since_is_not_removed(store: Store) -> None:
-    item = make(store)
-    store.change(item.id, "Ana", 1, {"text": "still needed"})
-    assert clash(store.remove(item.id, "Ana", 1)).current.body["text"] == "still needed"
+def test_what_was_changed_since_is_not_removed(store: Store, item: StudioItem, edit: Edit) -> None:
+    edit(1, text="still needed")
+    kept = store.remove(item.id, "Ana", 1)
+    assert isinstance(kept, Conflict) and kept.current.body["text"] == "still needed"
     assert len(store.items(CHAT)) == 1
 
 
-def test_a_change_of_what_another_tab_removed_is_kept(store: Store) -> None:
-    item = make(store)
+def test_a_change_of_what_another_tab_removed_is_kept(
+    store: Store, item: StudioItem, edit: Edit
+) -> None:
     store.remove(item.id, "Ana", 1)
-    found = clash(store.change(item.id, "Ana", 1, {"text": "typed meanwhile"}))
-    assert found.copy is not None
+    copied(edit(1, text="typed meanwhile"))
     assert [each.body["text"] for each in store.items(CHAT)] == ["typed meanwhile"]
 
 
@@ -111,15 +122,13 @@ def test_a_request_counts_once(store: Store) -> None:
     store.change(first.id, "Ana", 1, {"text": "x"}, request="r-2")
     assert changed(store.change(first.id, "Ana", 1, {"text": "x"}, request="r-2")).version == 2
     store.change(first.id, "Ana", 2, {"text": "y"})
-    again = clash(store.change(first.id, "Ana", 2, {"text": "z"}, request="r-3"))
-    repeated = clash(store.change(first.id, "Ana", 2, {"text": "z"}, request="r-3"))
-    assert again.copy is not None and repeated.copy is not None
-    assert again.copy.id == repeated.copy.id
+    again = copied(store.change(first.id, "Ana", 2, {"text": "z"}, request="r-3"))
+    repeated = copied(store.change(first.id, "Ana", 2, {"text": "z"}, request="r-3"))
+    assert again.id == repeated.id
     assert len(store.items(CHAT)) == 2
 
 
-def test_nobody_changes_what_another_wrote(store: Store) -> None:
-    item = make(store)
+def test_nobody_changes_what_another_wrote(store: Store, item: StudioItem) -> None:
     with refused("another annotator"):
         store.change(item.id, "Bo", 1, {"text": "mine now"})
     with refused("another annotator"):
@@ -137,11 +146,10 @@ def test_typing_is_undone_at_once_but_not_with_other_fields(store: Store) -> Non
     assert store.redo(CHAT, "Ana")[-1].body["text"] == "The"
 
 
-def test_a_new_change_ends_what_can_be_redone(store: Store) -> None:
-    item = make(store)
-    store.change(item.id, "Ana", 1, {"text": "two"})
+def test_a_new_change_ends_what_can_be_redone(store: Store, edit: Edit) -> None:
+    edit(1, text="two")
     (back,) = store.undo(CHAT, "Ana")
-    store.change(item.id, "Ana", back.version, {"text": "three"})
+    edit(back.version, text="three")
     assert store.redo(CHAT, "Ana") == []
     assert store.items(CHAT)[0].body["text"] == "three"
 
@@ -232,15 +240,16 @@ def test_acknowledged_means_synced_and_private(store: Store) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
-def test_nothing_is_saved_into_a_file_that_is_gone(store: Store, tmp_path: Path) -> None:
-    item = make(store)
+def test_nothing_is_saved_into_a_file_that_is_gone(
+    store: Store, edit: Edit, tmp_path: Path
+) -> None:
     store.path.rename(tmp_path / "moved.sqlite")
     with refused("moved, removed or replaced"):
         make(store)
     with refused("put the file back"):
-        store.change(item.id, "Ana", 1, {"text": "new"})
+        edit(1, text="new")
     (tmp_path / "moved.sqlite").rename(store.path)
-    assert changed(store.change(item.id, "Ana", 1, {"text": "new"})).version == 2
+    assert changed(edit(1, text="new")).version == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
@@ -313,24 +322,25 @@ def test_another_programs_file_is_not_changed(path: Path, is_database: bool) -> 
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
-def test_a_version_that_the_file_does_not_know_is_a_conflict(store: Store) -> None:
-    item = make(store)
+def test_a_version_that_the_file_does_not_know_is_a_conflict(
+    store: Store, item: StudioItem, edit: Edit
+) -> None:
     for version in (7, 0, -1, 2**63 - 1):
-        found = clash(store.change(item.id, "Ana", version, {"text": f"typed at {version}"}))
-        assert found.copy is not None
-        assert found.copy.body == {**EVENT, "text": f"typed at {version}"}
-        assert found.copy.conflict_of == item.id
+        copy = copied(edit(version, text=f"typed at {version}"))
+        assert copy.body == {**EVENT, "text": f"typed at {version}"}
+        assert copy.conflict_of == item.id
     assert store.item(item.id).body == EVENT
     # What says the same is no conflict.
-    changed(store.change(item.id, "Ana", 9, {"text": "Ilse moves."}))
+    changed(edit(9, text="Ilse moves."))
 
 
-def test_a_version_at_which_the_item_was_gone_is_a_conflict(store: Store) -> None:
-    item = make(store)
+def test_a_version_at_which_the_item_was_gone_is_a_conflict(
+    store: Store, item: StudioItem, edit: Edit
+) -> None:
     store.remove(item.id, "Ana", 1)
     store.undo(CHAT, "Ana")
-    found = clash(store.change(item.id, "Ana", 2, {"text": "typed"}))
-    assert found.copy is not None and found.copy.body == {**EVENT, "text": "typed"}
+    copy = copied(edit(2, text="typed"))
+    assert copy.body == {**EVENT, "text": "typed"}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from realtalk.web.session import StudioSession
 from studio_browser import NEEDED, opened
 from studio_server import SCRIPT
 
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 

@@ -66,7 +66,6 @@ def test_it_ends_at_ctrl_c_and_leaves_a_whole_file(tmp_path: Path) -> None:
 # --- the browser is opened without the link's secret ---
 
 
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
 A_SHELL = pytest.mark.skipif(sys.platform == "win32", reason="the browser is a shell script")
 
 _COMMAND = "from realtalk.cli.main import main; main()"

@@ -30,7 +30,6 @@ from studio_server import SCRIPT, open_studio, studio_client
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest_plugins = ["studio_pages"]
 
 OWN = Question("Q1", "What does Ines play?", "the piano", "multi_hop", ("D1:1",))

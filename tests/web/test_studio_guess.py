@@ -29,8 +29,6 @@ from studio_browser import NEEDED, base_of
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
-
 
 pytest_plugins = ["studio_pages"]
 

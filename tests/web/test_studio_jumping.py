@@ -8,13 +8,11 @@ import pytest
 
 from page_browser import seeing
 from realtalk.chat import Chat, Message, Session
-from text_tables import cases
-
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
 from realtalk.web.library import OpenChat
 from realtalk.web.reading_routes import Jump, day_hits, jump
 from studio_browser import NEEDED, long_chat
 from studio_server import small_chat
+from text_tables import cases
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import Page

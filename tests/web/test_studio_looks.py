@@ -15,7 +15,6 @@ from realtalk.web.turn_labels import TurnLabels
 from studio_browser import CHAT, NEEDED, base_of, opened
 from studio_server import open_studio, small_corpus
 
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import Browser, Locator, Page, expect
 

@@ -28,7 +28,6 @@ from studio_server import SCRIPT, open_studio, small_corpus, studio_client
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest_plugins = ["studio_pages"]
 
 

@@ -199,23 +199,22 @@ def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> 
         assert made.doubt.startswith("German in 8 turns, labelled by the multilingual encoder")
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields", "why"),
-    [
-        ("event", {"session": 9}, "no such session"),
-        ("event", {"session": True}, "no proper session"),
-        ("event", {"speaker": "Nobody"}, "no such speaker"),
-        ("event", {"text": 3}, "no proper text"),
-        ("event", {"evidence": []}, "no field"),
-        ("question", {"evidence": ["D9:9"]}, "names no message"),
-        ("question", {"evidence": "D1:1"}, "no proper evidence"),
-        ("question", {"category": "riddle"}, "no such category"),
-        ("question", {"text": "x" * 4001}, "longer than"),
-    ],
-)
+@cases("""
+    kind     | fields                 | why
+    event    | {"session": 9}         | no such session
+    event    | {"session": true}      | no proper session
+    event    | {"speaker": "Nobody"}  | no such speaker
+    event    | {"text": 3}            | no proper text
+    event    | {"evidence": []}       | no field
+    question | {"evidence": ["D9:9"]} | names no message
+    question | {"evidence": "D1:1"}   | no proper evidence
+    question | {"category": "riddle"} | no such category
+    question | {"text": "LONG"}       | longer than
+""")
 def test_what_does_not_fit_is_refused(kind: Any, fields: dict[str, Any], why: str) -> None:
+    given = {name: "x" * 4001 if value == "LONG" else value for name, value in fields.items()}
     with refused(why) as caught:
-        clean_fields(kind, fields, small_chat(), CATEGORIES)
+        clean_fields(kind, given, small_chat(), CATEGORIES)
     assert "xxxx" not in str(caught.value)
 
 

@@ -17,7 +17,6 @@ from realtalk.web.store import Store
 from studio_browser import CHAT, NEEDED, asked, base_of, opened
 from studio_server import run_studio
 
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 

@@ -26,8 +26,6 @@ from talk_rooms import Piecemeal, talk_studio
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
-pytest.importorskip("fastapi", reason="the extra studio is not installed")
-
 
 pytest_plugins = ["studio_pages"]
 
