@@ -38,7 +38,7 @@ LABELS = KINDS["labels"]
 HOME = "realtalk.files.download"  # where the cache folder is found
 READERS = {"realtalk.api.data", "realtalk.files.caches"}  # name it, write nothing there
 HOUR = 3600
-READERS |= {"realtalk.formats.published.locomo_plus", "realtalk.memory.golds"}  # what was fetched
+READERS |= {"realtalk.formats.published.memory_sets", "realtalk.memory.golds"}  # what was fetched
 
 
 def module_name(path: Path) -> str:

@@ -159,12 +159,12 @@ FORMATS: Registry[Format] = Registry(
         for name, place in word_pairs("""
             realtalk          published.realtalk:FORMAT
             sheet             published.sheet:FORMAT
-            locomo-plus       published.locomo_plus:FORMAT
+            locomo-plus       published.memory_sets:LOCOMO_PLUS
             locomo            published.locomo:FORMAT
-            longmemeval       published.longmemeval:FORMAT
-            beam              published.beam:FORMAT
-            realmem           published.realmem:FORMAT
-            lmeb              published.lmeb:FORMAT
+            longmemeval       published.memory_sets:LONGMEMEVAL
+            beam              published.memory_sets:BEAM
+            realmem           published.memory_sets:REALMEM
+            lmeb              published.memory_sets:LMEB
             convokit          published.convokit:FORMAT
             reddit            published.reddit:FORMAT
             whatsapp          exports.whatsapp.reader:FORMAT
