@@ -294,11 +294,8 @@ def _nothing(source: Source, ledger: Ledger) -> RealtalkError:
 
 def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
     # Turned around where the file runs backwards, so that equal times stay in order too.
-    times = [entry.time for entry in draft.entries if entry.time is not None]
-    rises = sum(a < b for a, b in pairwise(times))
-    falls = sum(a > b for a, b in pairwise(times))
-    backwards = falls > rises or (falls == rises and draft.newest_first)
-    entries = draft.entries[::-1] if backwards else draft.entries
+    times = (entry.time for entry in draft.entries if entry.time is not None)
+    entries = draft.entries[:: -1 if runs_backwards(times, draft.newest_first) else 1]
     speakers = shown_names((entry.author, entry.name, entry.also) for entry in entries)
     groups = cut_at_pauses(entries, options.gap)
     ids: dict[str, str] = {}  # the app's → ours
@@ -329,6 +326,12 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
         Alias(also, label, "the export") for also, label in others if also and also != label
     )
     return Chat(name, order, sessions, aliases=aliases, extra=pack_extra(extra))
+
+
+def runs_backwards(times: Iterable[datetime], otherwise: bool = False) -> bool:
+    """Whether the newest comes first; what the app does `otherwise`, where times do not tell."""
+    steps = Counter(a < b for a, b in pairwise(times) if a != b)
+    return otherwise if steps[False] == steps[True] else steps[False] > steps[True]
 
 
 def _message(
