@@ -135,7 +135,7 @@ class _Tally:
     def counts(self) -> pl.DataFrame:
         if len(self._waiting) > 1:
             every = pl.concat(self._waiting)
-            self._waiting = [every.group_by("value").agg(pl.col("count").sum()).sort("value")]
+            self._waiting = [every.group_by("value").agg(pl.col.count.sum()).sort("value")]
         return self._waiting[0]
 
 
@@ -159,8 +159,8 @@ def _bins(gaps: pl.DataFrame) -> tuple[Bin, ...]:
     seconds = gaps["value"] / MINUTE * 60
     # The tiny addend keeps whole powers of ten, which a logarithm may miss, in their own bin.
     step = (seconds.log(10) * _BINS_PER_DECADE + 1e-9).floor()
-    step = step.set(seconds < 1 - 1e-9, -1.0).cast(pl.Int64).alias("step")
-    binned = gaps.with_columns(step).group_by("step").agg(pl.col("count").sum())
+    step = step.set(seconds < 1 - 1e-9, -1.0).cast(pl.Int64)
+    binned = gaps.with_columns(step=step).group_by("step").agg(pl.col.count.sum())
     counts = {int(step): int(count) for step, count in binned.iter_rows()}
     edges = [(0.0, 1 / 60)] + [
         tuple(10 ** ((step + side) / _BINS_PER_DECADE) / 60 for side in (0, 1))
@@ -219,11 +219,9 @@ def count_chats(tables: Tables) -> StatsPart:
     """All that is counted of these chats, which are whole."""
     lines = _lines(tables.messages)
     turns = lines.filter("new_turn").select("chat", "index")
-    runs = turns.with_columns(
-        (pl.col("index").shift(-1, fill_value=lines.height) - pl.col("index")).alias("value")
-    )
-    answers = lines.filter("new_turn", ~pl.col("new_session"), pl.col("gap").is_not_null())
-    gaps = answers.filter(pl.col("gap") >= 0).select("chat", pl.col("gap").alias("value"))
+    runs = turns.with_columns(value=pl.col.index.shift(-1, fill_value=lines.height) - pl.col.index)
+    answers = lines.filter("new_turn", ~pl.col.new_session, pl.col.gap.is_not_null())
+    gaps = answers.filter(pl.col.gap >= 0).select("chat", value="gap")
     return StatsPart(
         _chats(tables, lines, _summaries(gaps, MINUTE), _summaries(runs)),
         _tally(gaps),
@@ -235,10 +233,8 @@ def count_chats(tables: Tables) -> StatsPart:
 
 def _lines(messages: pl.DataFrame) -> pl.DataFrame:
     """One narrow row per message: words, microseconds since the last, and what begins with it."""
-    narrow = messages.select(
-        "chat", "session", "speaker", "time", count_words(pl.col("text")).alias("words")
-    )
-    return with_beginnings(narrow).with_columns(pl.int_range(pl.len()).alias("index"))
+    narrow = messages.select("chat", "session", "speaker", "time", words=count_words(pl.col.text))
+    return with_beginnings(narrow).with_columns(index=pl.int_range(pl.len()))
 
 
 def with_beginnings(messages: pl.DataFrame) -> pl.DataFrame:
@@ -253,17 +249,17 @@ def with_beginnings(messages: pl.DataFrame) -> pl.DataFrame:
     torn = starts.filter(starts.is_duplicated())["chat"].unique()
     if torn.len():
         place = pl.int_range(pl.len()).min().over("chat")
-        session = pl.when(pl.col("chat").is_in(torn.implode())).then("session").otherwise(0)
+        session = pl.when(pl.col.chat.is_in(torn.implode())).then("session").otherwise(0)
         messages = (
-            messages.with_columns(place.alias("place"), session.alias("order"))
+            messages.with_columns(place=place, order=session)
             .sort("place", "order", maintain_order=True)
             .drop("place", "order")
         )
-    time = pl.col("time")
+    time = pl.col.time
     return messages.with_columns(
-        new_session.alias("new_session"),
-        (new_session | _changes("speaker")).alias("new_turn"),
-        (time - time.shift(1)).dt.total_microseconds().alias("gap"),
+        new_session=new_session,
+        new_turn=new_session | _changes("speaker"),
+        gap=(time - time.shift(1)).dt.total_microseconds(),
     )
 
 
@@ -273,17 +269,19 @@ def _changes(column: str) -> pl.Expr:
 
 def _tally(values: pl.DataFrame) -> pl.DataFrame:
     """How often each value occurs."""
-    counts = values.group_by("value").agg(pl.len().alias("count"))
+    counts = values.group_by("value").agg(count=pl.len())
     return counts.sort("value").cast(COUNTS)
 
 
 def _summaries(values: pl.DataFrame, unit: float = 1) -> dict[str, Distribution]:
     """Each chat's values in short; a value of `unit` is called one."""
-    value = pl.col("value")
-    figures = (pl.len(), value.sum().alias("sum"), value.median(), value.max().alias("max"))
+    value = pl.col.value
+    figures = values.group_by("chat").agg(
+        pl.len(), sum=value.sum(), median=value.median(), max=value.max()
+    )
     return {
         chat: Distribution(n, mean(total, n, unit), median / unit, in_units(most, unit))
-        for chat, n, total, median, most in values.group_by("chat").agg(figures).iter_rows()
+        for chat, n, total, median, most in figures.iter_rows()
     }
 
 
@@ -293,43 +291,41 @@ def _chats(
     gaps: dict[str, Distribution],
     runs: dict[str, Distribution],
 ) -> tuple[ChatStats, ...]:
-    time = pl.col("time")
+    time = pl.col.time
     rows = {
         row.pop("chat"): row
         for row in lines.group_by("chat")
         .agg(
-            pl.len().alias("messages"),
-            pl.col("new_turn").sum().alias("turns"),
-            pl.col("new_session").sum().alias("sessions"),
-            pl.col("words").sum(),
-            time.min().alias("first"),
-            time.max().alias("last"),
-            pl.when(time.count() > 0).then(time.dt.date().drop_nulls().n_unique()).alias("days"),
-            (time.max().dt.date() - time.min().dt.date()).dt.total_days().alias("span_days") + 1,
-            time.null_count().alias("messages_without_time"),
+            messages=pl.len(),
+            turns=pl.col.new_turn.sum(),
+            sessions=pl.col.new_session.sum(),
+            words=pl.col.words.sum(),
+            first=time.min(),
+            last=time.max(),
+            days=pl.when(time.count() > 0).then(time.dt.date().drop_nulls().n_unique()),
+            span_days=(time.max().dt.date() - time.min().dt.date()).dt.total_days() + 1,
+            messages_without_time=time.null_count(),
         )
         .iter_rows(named=True)
     }
     speaking: dict[str, list[SpeakerStats]] = {}
     for chat, *figures in (
         lines.group_by("chat", "speaker", maintain_order=True)
-        .agg(pl.len(), pl.col("new_turn").sum(), pl.col("words").sum())
+        .agg(pl.len(), pl.col.new_turn.sum(), pl.col.words.sum())
         .iter_rows()
     ):
         speaking.setdefault(chat, []).append(SpeakerStats(*figures))
     attached = (
         tables.messages.lazy()
         .select("chat", "attachments")
-        .filter(pl.col("attachments").list.len() > 0)
+        .filter(pl.col.attachments.list.len() > 0)
         .explode("attachments")
-        .select("chat", pl.col("attachments").struct.field("kind"))
+        .select("chat", pl.col.attachments.struct.field("kind"))
         .collect()
     )
     attachments = _counts(attached, "kind")
     questions = _counts(tables.questions, "category")
-    events = dict(
-        tables.events.filter(pl.col("kind") == "event").group_by("chat").len().iter_rows()
-    )
+    events = dict(tables.events.filter(pl.col.kind == "event").group_by("chat").len().iter_rows())
     chats = []
     for chat in tables.chats:
         spoke = speaking.get(chat.id, [])

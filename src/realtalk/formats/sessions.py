@@ -94,11 +94,7 @@ def cut_frame(frame: pl.DataFrame, gap: Gap, by: str | None = None) -> pl.DataFr
     number = (pauses_before(time, gap).cum_sum() + 1).cast(pl.Int32)
     frame = frame.with_columns(session=number if by is None else number.over(by))
     session = ["session"] if by is None else [by, "session"]
+    place = pl.int_range(1, pl.len() + 1).over(session)
     return frame.with_columns(
-        time.first().over(session).alias("session_time"),
-        pl.format(
-            "D{}:{}",
-            pl.col.session,
-            pl.int_range(1, pl.len() + 1).over(session),
-        ).alias("id"),
+        session_time=time.first().over(session), id=pl.format("D{}:{}", "session", place)
     )

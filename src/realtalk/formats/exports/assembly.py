@@ -24,7 +24,6 @@ from itertools import pairwise
 from typing import Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, Session, pack_extra
-from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, Fields, Zone, drop_empty, on_clock, whole, zone
 from realtalk.formats.limits import check_leftovers
@@ -273,23 +272,19 @@ def _assemble(
             chats.append(_chat(draft, names.free(titles[-1]), options))
     options.progress(len(drafts), len(drafts), "chats")
     if not chats:
-        raise _nothing(source, ledger)
+        if not ledger.leftovers:
+            raise source.error(f"no message among {ledger.total:,} entries")
+        left = ledger.leftovers[0]
+        raise source.error(
+            f"no message could be read ({ledger}); first left over: {left.where}, {left.reason}",
+            "check that this is the export you mean",
+        )
     untimed = sum(entry.time is None for draft in drafts for entry in draft.entries)
     if untimed:
         all_notes.append(f"messages without a readable time, left in their place: {untimed:,}")
     corpus = Corpus(source.name, format_name, tuple(chats))
     reading = ReadCorpus(corpus=corpus, ledger=ledger, notes=tuple(all_notes))
     return join_overlaps(reading, titles, options.gap, ids)
-
-
-def _nothing(source: Source, ledger: Ledger) -> RealtalkError:
-    if not ledger.leftovers:
-        return source.error(f"no message among {ledger.total:,} entries")
-    first = ledger.leftovers[0]
-    return source.error(
-        f"no message could be read ({ledger}); first left over: {first.where}, {first.reason}",
-        "check that this is the export you mean",
-    )
 
 
 def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:

@@ -469,16 +469,6 @@ _EMOJI = (*TAPBACKS.values(), "", "sticker")  # the seventh stands in a column o
 Marks = dict[str, dict[tuple[str, str], Reaction]]  # of messages, by whom and which
 
 
-def _is_database(member: Member) -> bool:
-    """Whether a file is Messages' database, by what its first pages say, or else its tables."""
-    if not is_database(member):
-        return False
-    head = member.head()
-    if b"chat_message_join" in head or member.path is None:
-        return b"chat_message_join" in head
-    return has_tables(member, _TABLES, _NEEDED)
-
-
 def _read_database(database: Database, member: Member, export: Export) -> None:
     """Every message in its conversation, with what was given to it."""
     if not database.has(_NEEDED):
@@ -571,7 +561,11 @@ def _file(file: Fields, row: Fields) -> Attachment:
 
 def _is_ours(member: Member) -> bool:
     if member.suffix in DATABASES:
-        return _is_database(member)
+        # By what the first pages say, or else the tables.
+        named = b"chat_message_join" in member.head()
+        return is_database(member) and (
+            named or (member.path is not None and has_tables(member, _TABLES, _NEEDED))
+        )
     return is_page(member) if member.suffix == ".html" else is_text(member)
 
 

@@ -468,15 +468,10 @@ _FILE = re.compile(r"!?\[([^\]\n]{0,255}+)\]\((?:\./)?(media/[^)\n]{1,255})\) {0
 _QUOTE = re.compile(r"\s*\n((?:>(?: .*)?(?:\n|\Z))+)\s*")
 
 
-def looks_like_signal_text(head: str) -> bool:
-    """Whether a text starts with a dated line as Signal's text export has, never WhatsApp's."""
-    return _TEXT_HEAD.match(head.removeprefix("\ufeff")) is not None
-
-
 def _is_text(member: Member) -> bool:
-    if member.suffix == ".md":
-        return _MARKDOWN_HEAD.match(head_text(member)) is not None
-    return looks_like_signal_text(head_text(member))
+    """Whether a text starts with a dated line as Signal's exports have, never WhatsApp's."""
+    head = _MARKDOWN_HEAD if member.suffix == ".md" else _TEXT_HEAD
+    return head.match(head_text(member)) is not None
 
 
 _TEXTS = FormatFiles((".txt", ".md"), _is_text, most=64)

@@ -148,7 +148,7 @@ def _new(database: Database) -> Stored:
     chats = database.frame("chat").rows()
     addresses = {row: jids.get(jid, "") for row, jid, _ in chats if row is not None}
     edited, revoked = (
-        pl.col("_id").is_in(database.frame(table)["message_row_id"].implode())
+        pl.col._id.is_in(database.frame(table)["message_row_id"].implode())
         for table in ("message_edit_info", "message_revoked")
     )
     frame = (

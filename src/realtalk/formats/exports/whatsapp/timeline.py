@@ -199,7 +199,7 @@ def _wrong_media(heads: pl.DataFrame, order: Order) -> int:
     """How many media names state another day than their message."""
     calendar = _calendar(_runs(heads), order)
     rows = heads.head(_MEDIA_ROWS).select(
-        "a", "b", "c", pl.col.text.str.extract_groups(_MEDIA_DATE).alias("name")
+        "a", "b", "c", name=pl.col.text.str.extract_groups(_MEDIA_DATE)
     )
     wrong = 0
     for a, b, c, year, month, day in rows.unnest("name").drop_nulls().iter_rows():
@@ -287,8 +287,8 @@ def _mark_turned_dates(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, li
     if not _is_known(rows.filter(~later), rows.filter(later)):
         return heads, []
     name = main + _TURNED
-    family = pl.when(own & later).then(pl.lit(name)).otherwise("family").alias("family")
-    return heads.with_columns(family), [name]
+    family = pl.when(own & later).then(pl.lit(name)).otherwise("family")
+    return heads.with_columns(family=family), [name]
 
 
 def _check_stated(dated: pl.DataFrame, stated: Order, where: str) -> None:
