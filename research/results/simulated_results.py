@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from realtalk.describe.combining import StatsPart, combine
+from realtalk.describe.counting import StatsPart, combine
 from realtalk.describe.values import CorpusStats
 from realtalk.ei.comparison import CorpusComparison, compare
 from realtalk.ei.told_apart import WAYS, pair_estimate

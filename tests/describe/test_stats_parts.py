@@ -15,8 +15,7 @@ from corpus_strategies import corpora
 from realtalk.api.options import as_reading
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.describe import describe
-from realtalk.describe.combining import StatsPart
-from realtalk.describe.counting import count_chats, describe_stream
+from realtalk.describe.counting import StatsPart, count_chats, describe_stream
 from realtalk.formats.opening import open_reading
 from realtalk.formats.store import open_stream, store
 from tries import tries

@@ -15,7 +15,6 @@ import realtalk
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.labels import turn_inputs
 from realtalk.files.caches import (
-    CORPORA,
     INDEXES,
     KINDS,
     LIMIT,
@@ -38,7 +37,7 @@ LABELS = KINDS["labels"]
 HOME = "realtalk.files.download"  # where the cache folder is found
 READERS = {"realtalk.api.data", "realtalk.files.caches"}  # name it, write nothing there
 HOUR = 3600
-READERS |= {"realtalk.formats.published.locomo_plus", "realtalk.memory.golds"}  # what was fetched
+READERS |= {"realtalk.formats.published.memory_sets", "realtalk.memory.golds"}  # what was fetched
 
 
 def module_name(path: Path) -> str:
@@ -65,7 +64,7 @@ def test_no_writer_is_undeclared() -> None:
         assert not undeclared(module, source), f"{module} keeps files that caches.py does not name"
         goes_round = re.search(r'"REALTALK_CACHE"|user_cache_dir|cache_folder as', source)
         assert module == HOME or not goes_round, f"{module} must ask cache_folder()"
-    assert set(CORPORA.folders) == set(DATASETS)
+    assert set(KINDS["corpora"].folders) == set(DATASETS)
 
 
 def test_every_folder_is_of_one_kind() -> None:

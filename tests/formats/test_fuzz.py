@@ -18,9 +18,9 @@ import pytest
 
 from realtalk.chat import Alias
 from realtalk.errors import RealtalkError
-from realtalk.formats.aliases import learn
 from realtalk.formats.json_input import NOT_TEXT
 from realtalk.formats.opening import open_reading
+from realtalk.formats.published.realtalk import learn
 from realtalk.formats.store import load, store
 from said import Said, as_json, json_lines, put
 from written_chats import FORMS

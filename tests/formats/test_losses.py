@@ -18,8 +18,8 @@ from realtalk.chat import (
     Question,
     Session,
 )
-from realtalk.formats.losses import LOSSLESS, losses, not_kept
 from realtalk.formats.opening import open_reading
+from realtalk.formats.registry import LOSSLESS, losses, not_kept
 from text_tables import rows
 
 DAY = datetime(2024, 1, 2, 3, 4, 5)

@@ -35,7 +35,7 @@ import orjson
 
 from realtalk.api.chats import FINDING_COLUMNS, check
 from realtalk.api.options import Reading
-from realtalk.describe.combining import StatsPart, combine
+from realtalk.describe.counting import StatsPart, combine
 from realtalk.describe.values import CorpusStats
 from realtalk.engine.jobs import (
     PARTS,

@@ -344,8 +344,7 @@ def export(
         rt.export("locomo10.json", to="convokit", out="locomo-convokit")
     """
     from realtalk.files.writing import check_holder
-    from realtalk.formats.losses import not_kept
-    from realtalk.formats.registry import FORMATS, writable
+    from realtalk.formats.registry import FORMATS, not_kept, writable
 
     write = FORMATS[to].write if to in writable() else None
     if write is None:

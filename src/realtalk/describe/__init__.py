@@ -5,27 +5,7 @@
 `describe` counts, `values` are the results, `figures` draws them.
 """
 
-from realtalk.cells import WEEKDAYS, Grid
 from realtalk.describe.counting import describe
-from realtalk.describe.values import (
-    Bin,
-    ChatStats,
-    CorpusStats,
-    Distribution,
-    SpeakerStats,
-    chat_rows,
-    corpus_rows,
-)
+from realtalk.describe.values import CorpusStats, chat_rows, corpus_rows
 
-__all__ = [
-    "WEEKDAYS",
-    "Bin",
-    "ChatStats",
-    "CorpusStats",
-    "Distribution",
-    "Grid",
-    "SpeakerStats",
-    "chat_rows",
-    "corpus_rows",
-    "describe",
-]
+__all__ = ["CorpusStats", "chat_rows", "corpus_rows", "describe"]

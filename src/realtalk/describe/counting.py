@@ -14,18 +14,175 @@ figure about time, and counted. A mean of nothing is None, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from realtalk.cells import WEEKDAYS
-from realtalk.describe.combining import COUNTS, MINUTE, StatsPart, combine, in_units, mean
-from realtalk.describe.values import ChatStats, CorpusStats, Counted, Distribution, SpeakerStats
+from realtalk.describe.values import (
+    Bin,
+    ChatStats,
+    CorpusStats,
+    Counted,
+    Distribution,
+    SpeakerStats,
+)
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import CorpusStream
 from realtalk.formats.tables import Tables
+
+# Figures of some chats each → the figures of the whole corpus, equal to the last digit.
+#
+#     combine("archive", "whatsapp", (count_chats(part) for part in parts))   → CorpusStats
+#     StatsPart.from_json(part.to_json()) == part                             # what workers write
+#
+# How many parts there are makes no difference, because nothing is rounded before the end. Counts
+# are added as whole numbers. A mean is the sum of whole microseconds (or messages) divided once.
+# A median and the bins come from how often every value occurs: as many numbers as there are
+# different gaps, some ten thousand where clocks show seconds. Intervals are drawn from the rows of
+# chats, which are kept: a few hundred bytes each.
+
+MINUTE = 60e6  # microseconds
+COUNTS = pl.Schema({"value": pl.Int64, "count": pl.Int64})
+_BINS_PER_DECADE = 4
+_LOOSE = 1 << 17  # values that wait to be added up
+
+Week = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class StatsPart:
+    """What is counted of some chats; all chats of a corpus are in one part each."""
+
+    chats: tuple[ChatStats, ...]
+    gaps: pl.DataFrame  # microseconds between speakers, and how often
+    backwards: int
+    runs: pl.DataFrame  # messages in a row, and how often
+    week: Week
+
+    def to_json(self) -> dict[str, Any]:
+        """What orjson writes: it knows dataclasses and times."""
+        return {
+            "chats": self.chats,
+            "gaps": self.gaps.to_dict(as_series=False),
+            "backwards": self.backwards,
+            "runs": self.runs.to_dict(as_series=False),
+            "week": self.week,
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> StatsPart:
+        return cls(
+            tuple(_chat(entry) for entry in stored["chats"]),
+            pl.DataFrame(stored["gaps"], schema=COUNTS),
+            stored["backwards"],
+            pl.DataFrame(stored["runs"], schema=COUNTS),
+            tuple(tuple(day) for day in stored["week"]),
+        )
+
+
+def combine(name: str, format_name: str, parts: Iterable[StatsPart]) -> CorpusStats:
+    """The corpus whose chats are in the parts, in their order; one part at a time is held."""
+    chats: list[ChatStats] = []
+    gaps, runs = _Tally(), _Tally()
+    week = np.zeros((len(WEEKDAYS), 24), np.int64)
+    backwards = 0
+    for part in parts:
+        chats += part.chats
+        gaps.add(part.gaps)
+        runs.add(part.runs)
+        backwards += part.backwards
+        week += part.week
+    lengths = runs.counts()
+    return CorpusStats(
+        name,
+        format_name,
+        tuple(chats),
+        _distribution(gaps.counts(), MINUTE),
+        backwards,
+        _bins(gaps.counts()),
+        _distribution(lengths),
+        tuple((int(length), int(count)) for length, count in lengths.iter_rows()),
+        tuple(map(tuple, week.tolist())),
+    )
+
+
+def mean(total: int, n: int, unit: float = 1) -> float | None:
+    """The sum of whole numbers divided once, correctly rounded; None of nothing."""
+    return total / (n * int(unit)) if n else None
+
+
+def in_units(value: int, unit: float) -> float:
+    """A whole number of messages stays one; microseconds become minutes."""
+    return value if unit == 1 else value / unit
+
+
+class _Tally:
+    """How often each value occurs, added up whenever enough values have come."""
+
+    def __init__(self) -> None:
+        self._waiting = [pl.DataFrame(schema=COUNTS)]
+
+    def add(self, counts: pl.DataFrame) -> None:
+        self._waiting.append(counts)
+        if sum(counts.height for counts in self._waiting[1:]) > _LOOSE:
+            self.counts()
+
+    def counts(self) -> pl.DataFrame:
+        if len(self._waiting) > 1:
+            every = pl.concat(self._waiting)
+            self._waiting = [every.group_by("value").agg(pl.col.count.sum()).sort("value")]
+        return self._waiting[0]
+
+
+def _distribution(counts: pl.DataFrame, unit: float = 1) -> Distribution:
+    n = int(counts["count"].sum())
+    if not n:
+        return Distribution(0, None, None, None)
+    # Whole numbers of Python: a sum of microseconds may be beyond what a float holds exactly.
+    total = sum(value * count for value, count in counts.iter_rows())
+    last = counts["count"].cum_sum()
+    low, high = (
+        counts["value"][int(last.search_sorted(rank + 1, side="left"))]
+        for rank in ((n - 1) // 2, n // 2)
+    )
+    most = in_units(counts["value"][-1], unit)
+    return Distribution(n, mean(total, n, unit), (low + high) / 2 / unit, most)
+
+
+def _bins(gaps: pl.DataFrame) -> tuple[Bin, ...]:
+    """Equal steps on a log scale from one second on; shorter gaps share the first bin."""
+    seconds = gaps["value"] / MINUTE * 60
+    # The tiny addend keeps whole powers of ten, which a logarithm may miss, in their own bin.
+    step = (seconds.log(10) * _BINS_PER_DECADE + 1e-9).floor()
+    step = step.set(seconds < 1 - 1e-9, -1.0).cast(pl.Int64)
+    binned = gaps.with_columns(step=step).group_by("step").agg(pl.col.count.sum())
+    counts = {int(step): int(count) for step, count in binned.iter_rows()}
+    edges = [(0.0, 1 / 60)] + [
+        tuple(10 ** ((step + side) / _BINS_PER_DECADE) / 60 for side in (0, 1))
+        for step in range(max(counts, default=-1) + 1)
+    ]
+    return tuple(Bin(low, high, counts.get(step, 0)) for step, (low, high) in enumerate(edges, -1))
+
+
+def _chat(stored: Mapping[str, Any]) -> ChatStats:
+    times = {name: stored[name] for name in ("first", "last")}
+    pairs = {name: stored[name] for name in ("attachments", "questions")}
+    shares = {name: stored[name] for name in ("response_gaps", "runs")}
+    return ChatStats(
+        **{
+            **stored,
+            **{name: time and datetime.fromisoformat(time) for name, time in times.items()},
+            **{name: tuple(map(tuple, counts)) for name, counts in pairs.items()},
+            **{name: Distribution(**share) for name, share in shares.items()},
+            "speakers": tuple(SpeakerStats(**who) for who in stored["speakers"]),
+        }
+    )
+
 
 # Python splits at these four separators too; the regular expression's \s does not.
 _WORD = r"[^\s\x1c-\x1f]+"
@@ -62,11 +219,9 @@ def count_chats(tables: Tables) -> StatsPart:
     """All that is counted of these chats, which are whole."""
     lines = _lines(tables.messages)
     turns = lines.filter("new_turn").select("chat", "index")
-    runs = turns.with_columns(
-        (pl.col("index").shift(-1, fill_value=lines.height) - pl.col("index")).alias("value")
-    )
-    answers = lines.filter("new_turn", ~pl.col("new_session"), pl.col("gap").is_not_null())
-    gaps = answers.filter(pl.col("gap") >= 0).select("chat", pl.col("gap").alias("value"))
+    runs = turns.with_columns(value=pl.col.index.shift(-1, fill_value=lines.height) - pl.col.index)
+    answers = lines.filter("new_turn", ~pl.col.new_session, pl.col.gap.is_not_null())
+    gaps = answers.filter(pl.col.gap >= 0).select("chat", value="gap")
     return StatsPart(
         _chats(tables, lines, _summaries(gaps, MINUTE), _summaries(runs)),
         _tally(gaps),
@@ -78,10 +233,8 @@ def count_chats(tables: Tables) -> StatsPart:
 
 def _lines(messages: pl.DataFrame) -> pl.DataFrame:
     """One narrow row per message: words, microseconds since the last, and what begins with it."""
-    narrow = messages.select(
-        "chat", "session", "speaker", "time", count_words(pl.col("text")).alias("words")
-    )
-    return with_beginnings(narrow).with_columns(pl.int_range(pl.len()).alias("index"))
+    narrow = messages.select("chat", "session", "speaker", "time", words=count_words(pl.col.text))
+    return with_beginnings(narrow).with_columns(index=pl.int_range(pl.len()))
 
 
 def with_beginnings(messages: pl.DataFrame) -> pl.DataFrame:
@@ -96,17 +249,17 @@ def with_beginnings(messages: pl.DataFrame) -> pl.DataFrame:
     torn = starts.filter(starts.is_duplicated())["chat"].unique()
     if torn.len():
         place = pl.int_range(pl.len()).min().over("chat")
-        session = pl.when(pl.col("chat").is_in(torn.implode())).then("session").otherwise(0)
+        session = pl.when(pl.col.chat.is_in(torn.implode())).then("session").otherwise(0)
         messages = (
-            messages.with_columns(place.alias("place"), session.alias("order"))
+            messages.with_columns(place=place, order=session)
             .sort("place", "order", maintain_order=True)
             .drop("place", "order")
         )
-    time = pl.col("time")
+    time = pl.col.time
     return messages.with_columns(
-        new_session.alias("new_session"),
-        (new_session | _changes("speaker")).alias("new_turn"),
-        (time - time.shift(1)).dt.total_microseconds().alias("gap"),
+        new_session=new_session,
+        new_turn=new_session | _changes("speaker"),
+        gap=(time - time.shift(1)).dt.total_microseconds(),
     )
 
 
@@ -116,17 +269,19 @@ def _changes(column: str) -> pl.Expr:
 
 def _tally(values: pl.DataFrame) -> pl.DataFrame:
     """How often each value occurs."""
-    counts = values.group_by("value").agg(pl.len().alias("count"))
+    counts = values.group_by("value").agg(count=pl.len())
     return counts.sort("value").cast(COUNTS)
 
 
 def _summaries(values: pl.DataFrame, unit: float = 1) -> dict[str, Distribution]:
     """Each chat's values in short; a value of `unit` is called one."""
-    value = pl.col("value")
-    figures = (pl.len(), value.sum().alias("sum"), value.median(), value.max().alias("max"))
+    value = pl.col.value
+    figures = values.group_by("chat").agg(
+        pl.len(), sum=value.sum(), median=value.median(), max=value.max()
+    )
     return {
         chat: Distribution(n, mean(total, n, unit), median / unit, in_units(most, unit))
-        for chat, n, total, median, most in values.group_by("chat").agg(figures).iter_rows()
+        for chat, n, total, median, most in figures.iter_rows()
     }
 
 
@@ -136,43 +291,41 @@ def _chats(
     gaps: dict[str, Distribution],
     runs: dict[str, Distribution],
 ) -> tuple[ChatStats, ...]:
-    time = pl.col("time")
+    time = pl.col.time
     rows = {
         row.pop("chat"): row
         for row in lines.group_by("chat")
         .agg(
-            pl.len().alias("messages"),
-            pl.col("new_turn").sum().alias("turns"),
-            pl.col("new_session").sum().alias("sessions"),
-            pl.col("words").sum(),
-            time.min().alias("first"),
-            time.max().alias("last"),
-            pl.when(time.count() > 0).then(time.dt.date().drop_nulls().n_unique()).alias("days"),
-            (time.max().dt.date() - time.min().dt.date()).dt.total_days().alias("span_days") + 1,
-            time.null_count().alias("messages_without_time"),
+            messages=pl.len(),
+            turns=pl.col.new_turn.sum(),
+            sessions=pl.col.new_session.sum(),
+            words=pl.col.words.sum(),
+            first=time.min(),
+            last=time.max(),
+            days=pl.when(time.count() > 0).then(time.dt.date().drop_nulls().n_unique()),
+            span_days=(time.max().dt.date() - time.min().dt.date()).dt.total_days() + 1,
+            messages_without_time=time.null_count(),
         )
         .iter_rows(named=True)
     }
     speaking: dict[str, list[SpeakerStats]] = {}
     for chat, *figures in (
         lines.group_by("chat", "speaker", maintain_order=True)
-        .agg(pl.len(), pl.col("new_turn").sum(), pl.col("words").sum())
+        .agg(pl.len(), pl.col.new_turn.sum(), pl.col.words.sum())
         .iter_rows()
     ):
         speaking.setdefault(chat, []).append(SpeakerStats(*figures))
     attached = (
         tables.messages.lazy()
         .select("chat", "attachments")
-        .filter(pl.col("attachments").list.len() > 0)
+        .filter(pl.col.attachments.list.len() > 0)
         .explode("attachments")
-        .select("chat", pl.col("attachments").struct.field("kind"))
+        .select("chat", pl.col.attachments.struct.field("kind"))
         .collect()
     )
     attachments = _counts(attached, "kind")
     questions = _counts(tables.questions, "category")
-    events = dict(
-        tables.events.filter(pl.col("kind") == "event").group_by("chat").len().iter_rows()
-    )
+    events = dict(tables.events.filter(pl.col.kind == "event").group_by("chat").len().iter_rows())
     chats = []
     for chat in tables.chats:
         spoke = speaking.get(chat.id, [])

@@ -302,7 +302,7 @@ def _bootstrap(parts: Mapping[str, Sequence[tuple[float, int]]]) -> dict[str, In
         bits.frombytes(generator.randbytes(bits.itemsize * n * min(at_once, resamples - start)))
         rounds.append(
             values[pl.Series(bits, dtype=pl.UInt64) % n]
-            .group_by(pl.int_range(pl.len()).floordiv(n).alias("round"), maintain_order=True)
+            .group_by(round=pl.int_range(pl.len()).floordiv(n), maintain_order=True)
             .agg(pl.all().sum())
         )
     sums = pl.concat(rounds)

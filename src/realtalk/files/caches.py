@@ -85,7 +85,7 @@ def _kinds() -> Mapping[str, Kind]:
 
 
 KINDS = _kinds()
-CORPORA, INDEXES, VECTORS = (KINDS[name] for name in ("corpora", "indexes", "vectors"))
+INDEXES, VECTORS = KINDS["indexes"], KINDS["vectors"]
 
 
 class CacheItem(NamedTuple):

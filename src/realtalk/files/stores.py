@@ -202,12 +202,7 @@ def _options(address: str) -> dict[str, Any]:
         "use_listings_cache": False,
         "client_kwargs": {"region_name": region},
         "config_kwargs": {"connect_timeout": _PATIENCE, "read_timeout": _PATIENCE},
-        "endpoint_url": next(
-            (
-                os.environ[name]
-                for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-                if os.environ.get(name)
-            ),
-            None,
-        ),
+        "endpoint_url": os.environ.get("AWS_ENDPOINT_URL_S3")
+        or os.environ.get("AWS_ENDPOINT_URL")
+        or None,
     }

@@ -288,7 +288,11 @@ def temporary_folder(prefix: str, base: str | None = None) -> Iterator[Path]:
                 (folder / f"{_LOCK}.new").rename(folder / _LOCK)
             yield folder
     finally:
-        _remove(folder)
+        for _ in range(50):  # other processes, as Ray's, may still write their last lines
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            time.sleep(0.1)
 
 
 def for_this_process(prefix: str) -> Path:
@@ -309,12 +313,3 @@ def _remove_left(base: Path, prefix: str) -> None:
             # Without its lock it is being made this moment.
             if ours and (folder / _LOCK).is_file() and not being_written(folder / _LOCK):
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove(folder: Path) -> None:
-    """Other processes, as Ray's, may still write their last lines while they end."""
-    for _ in range(50):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            return
-        time.sleep(0.1)

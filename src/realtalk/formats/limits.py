@@ -1,7 +1,7 @@
 """How much a file may turn into: bounds in proportion to what lies on disk.
 
     allowance = Allowance(on_disk=2_900_000, where="export.zip")
-    Measure(allowance, "chat.txt").add(data)  → RealtalkError as soon as it has grown too far
+    allowance.measure("chat.txt")(data)  → RealtalkError as soon as it has grown too far
 
 What is packed can grow a thousandfold, so it is measured while it is unpacked: its bytes, and the
 marks that begin something to be kept (a line, a cell, a JSON value, a tag), because a mark costs
@@ -13,6 +13,7 @@ is never refused. Whoever trusts a larger file multiplies all limits with REALTA
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from realtalk.errors import RealtalkError
 
@@ -61,7 +62,19 @@ class Allowance:
         self._counts = [0] * len(self._most)
         self._known: dict[object, list[int]] = {}
 
-    def note(self, name: object, new_counts: list[int]) -> None:
+    def measure(self, name: object) -> Callable[[bytes], None]:
+        """What counts the pieces of one file; an error where they are out of proportion."""
+        counts = [0] * len(self._most)
+
+        def add(data: bytes) -> None:
+            counts[0] += len(data)
+            for place, mark in enumerate(_KINDS, 1):
+                counts[place] += data.count(mark)
+            self._note(name, counts)
+
+        return add
+
+    def _note(self, name: object, new_counts: list[int]) -> None:
         """Counts what is new: a file that is read twice counts once."""
         counts = self._known.setdefault(name, [0] * len(new_counts))
         if new_counts[0] <= counts[0]:
@@ -78,21 +91,6 @@ class Allowance:
                     where=self._where,
                     fix=f"if you trust it, set {VARIABLE}=10",
                 )
-
-
-class Measure:
-    """What has come out of one file so far: its bytes, and how many there are of each mark."""
-
-    def __init__(self, allowance: Allowance, name: object) -> None:
-        self._allowance, self._name = allowance, name
-        self._counts = [0] * (1 + len(_KINDS))
-
-    def add(self, data: bytes) -> None:
-        """Counts the next piece; an error where it is out of proportion."""
-        self._counts[0] += len(data)
-        for place, mark in enumerate(_KINDS, 1):
-            self._counts[place] += data.count(mark)
-        self._allowance.note(self._name, self._counts)
 
 
 def check_leftovers(leftovers: int, messages: int, where: str) -> None:

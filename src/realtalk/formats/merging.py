@@ -259,7 +259,7 @@ class _Merger:
         names = _same_people(old, row, alignment, way.same)
         offset = alignment.offset if alignment else _NOW
         frame = self._new_frames[row.id].with_columns(
-            pl.lit(old.id).alias("chat"), pl.col.speaker.replace(names), pl.col.time + offset
+            pl.col.speaker.replace(names), pl.col.time + offset, chat=pl.lit(old.id)
         )
         if offset:
             self._notes.append(f"{old.id}: times of the new file were moved by {_hours(offset)}")
@@ -381,7 +381,7 @@ def _find_sharing(old: pl.DataFrame, new: pl.DataFrame, on: Sequence[str]) -> di
 
     A message that is in many chats tells nothing: it counts for the first that has it.
     """
-    known = old.group_by(on, maintain_order=True).agg(pl.col.chat.first().alias("known"))
+    known = old.group_by(on, maintain_order=True).agg(known=pl.col.chat.first())
     counts = (
         new.select("chat", *on)
         .unique()

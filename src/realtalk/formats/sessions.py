@@ -4,19 +4,18 @@
     → session 1: D1:1 D1:2 D1:3, session 2: D2:1
 
 Exports have no sessions of their own; the ids follow the published corpora's
-"D<session>:<number>". Two forms of one rule: `cut_frame` for columns, `cut_sessions` for values.
+"D<session>:<number>". Two forms of one rule: `cut_frame` for columns, `cut_at_pauses` for values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Literal, Protocol, TypeVar
 
 import polars as pl
 
-from realtalk.chat import Message, Session
 from realtalk.errors import RealtalkError
 
 Gap = timedelta | Literal["day"]
@@ -60,44 +59,16 @@ def sorted_by_time(messages: Iterable[TimedT]) -> list[TimedT]:
     return [message for _, message in ordered]
 
 
-def split_at_pauses(messages: Iterable[TimedT], gap: Gap) -> list[list[TimedT]]:
-    """Time-ordered messages in sessions."""
+def cut_at_pauses(messages: Iterable[TimedT], gap: Gap) -> list[list[TimedT]]:
+    """Messages in sessions, oldest first."""
     groups: list[list[TimedT]] = []
     last: datetime | None = None
-    for message in messages:
+    for message in sorted_by_time(messages):
         if not groups or is_pause(last, message.time, gap):
             groups.append([])
         groups[-1].append(message)
         last = message.time or last
     return groups
-
-
-def cut_sessions(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
-    """Sessions of time-ordered messages, with new ids; replies follow their message's new id."""
-    groups = split_at_pauses(messages, gap)
-    names: dict[str | None, str] = {}
-    for number, group in enumerate(groups, 1):
-        for position, message in enumerate(group, 1):
-            names.setdefault(message.id, f"D{number}:{position}")
-    sessions = []
-    for number, group in enumerate(groups, 1):
-        # Spelled out: dataclasses.replace takes several times as long, and exports are long.
-        renamed = tuple(
-            Message(
-                f"D{number}:{position}",
-                m.speaker,
-                m.time,
-                m.text,
-                m.attachments,
-                names.get(m.reply_to),
-                m.edited,
-                m.deleted,
-                m.extra,
-            )
-            for position, m in enumerate(group, 1)
-        )
-        sessions.append(Session(number, group[0].time, renamed))
-    return tuple(sessions)
 
 
 def is_pause(last: datetime | None, now: datetime | None, gap: Gap) -> bool:
@@ -123,11 +94,7 @@ def cut_frame(frame: pl.DataFrame, gap: Gap, by: str | None = None) -> pl.DataFr
     number = (pauses_before(time, gap).cum_sum() + 1).cast(pl.Int32)
     frame = frame.with_columns(session=number if by is None else number.over(by))
     session = ["session"] if by is None else [by, "session"]
+    place = pl.int_range(1, pl.len() + 1).over(session)
     return frame.with_columns(
-        time.first().over(session).alias("session_time"),
-        pl.format(
-            "D{}:{}",
-            pl.col.session,
-            pl.int_range(1, pl.len() + 1).over(session),
-        ).alias("id"),
+        session_time=time.first().over(session), id=pl.format("D{}:{}", "session", place)
     )

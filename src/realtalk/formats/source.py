@@ -37,7 +37,7 @@ from typing import IO, NamedTuple, cast
 import orjson
 
 from realtalk.errors import RealtalkError
-from realtalk.formats.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, Measure, scale
+from realtalk.formats.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, scale
 
 # What a file holds by its first bytes, for files whose name does not say it.
 #
@@ -59,7 +59,7 @@ _COLUMNS = re.compile(r'"?[^\W\d][\w \-]*"?(?:([,;\t])"?[^\W\d][\w \-]*"?)+\s*')
 
 def utf16(data: bytes) -> str:
     """The byte order of UTF-16 text, also of one without a mark ("" for other text)."""
-    if data.startswith(codecs.BOM_UTF16_LE) or data.startswith(codecs.BOM_UTF16_BE):
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     head = data[:512]
     if len(head) < 8:
@@ -113,7 +113,7 @@ def _goes_on(text: str, delimiter: str) -> bool:
 # Zip archives that many files are read from: each is opened, listed and unpacked once.
 #
 #     archives = Archives()
-#     outer = Zip("export.zip", path=Path("export.zip"))
+#     outer = Member("export.zip", 2_900_000, ...)
 #     archives.list_files(outer)        → {"chats/inner.zip": ZipInfo, ...}
 #     archives.open(outer, info)    → a stream of one file; several may be read side by side
 #
@@ -139,25 +139,16 @@ _NAMES_ARE_UTF8 = 0x800
 _ENCRYPTED = 0x1
 
 
-class Zip(NamedTuple):
-    """Where an archive lies: on disk, or inside of something that `opener` opens."""
-
-    where: str
-    allowance: Allowance  # what all that is in it may unpack to
-    path: Path | None = None
-    opener: Callable[[], IO[bytes]] | None = None
-
-
 class Archives:
     """The archives of one source that were read last."""
 
     def __init__(self) -> None:
         self._lock = RLock()  # an archive in an archive asks for its own
-        # By `id`: a `Zip` knows its opener, which knows this, which would never be let go.
+        # By `id`: a member knows its opener, which knows this, which would never be let go.
         self._open: OrderedDict[int, tuple[zipfile.ZipFile, int]] = OrderedDict()
         weakref.finalize(self, _close, self._open)
 
-    def list_files(self, place: Zip) -> dict[str, zipfile.ZipInfo]:
+    def list_files(self, place: Member) -> dict[str, zipfile.ZipInfo]:
         """The files of an archive by name, folders left out."""
         with self._lock:
             try:
@@ -171,7 +162,7 @@ class Archives:
             )
         return members
 
-    def open(self, place: Zip, info: zipfile.ZipInfo) -> IO[bytes]:
+    def open(self, place: Member, info: zipfile.ZipInfo) -> IO[bytes]:
         """A stream of its own: it lives on when its archive is put away."""
         with self._lock:
             try:
@@ -180,7 +171,7 @@ class Archives:
                 where = f"{place.where}/{_name(info)}"
                 raise RealtalkError("cannot be unpacked", where=where) from error
 
-    def _archive(self, place: Zip) -> zipfile.ZipFile:
+    def _archive(self, place: Member) -> zipfile.ZipFile:
         if id(place) in self._open:
             self._open.move_to_end(id(place))
             return self._open[id(place)][0]
@@ -201,16 +192,15 @@ def _close(opened: OrderedDict[int, tuple[zipfile.ZipFile, int]]) -> None:
         opened.popitem()[1][0].close()
 
 
-def _unpacked_archive(place: Zip) -> tuple[Path | IO[bytes], int]:
+def _unpacked_archive(place: Member) -> tuple[Path | IO[bytes], int]:
     """What to read an archive from, and how many bytes of it are kept in memory."""
     if place.path is not None:
         return place.path, 0
-    assert place.opener is not None
-    measure, buffer = Measure(place.allowance, place.opener), io.BytesIO()
+    measure, buffer = place.bound.measure(place.opener), io.BytesIO()
     with place.opener() as stream:
         while buffer.tell() <= MAX_KEPT_BYTES and (chunk := stream.read(1 << 20)):
             buffer.write(chunk)
-            measure.add(chunk)
+            measure(chunk)
     if (size := buffer.tell()) <= MAX_KEPT_BYTES:
         return buffer, size
     return place.opener(), 0
@@ -247,8 +237,7 @@ class _BoundedStream(io.RawIOBase):
         self._left = scale(MAX_MEMBER_BYTES)
         self._where = member.where
         # The opener tells it from others, also where two names are equal.
-        allowance = member.allowance or Allowance(member.size, member.where)
-        self._measure = Measure(allowance, member.opener)
+        self._measure = member.bound.measure(member.opener)
 
     def readable(self) -> bool:
         return True
@@ -266,7 +255,7 @@ class _BoundedStream(io.RawIOBase):
         self._left -= len(data)
         if self._left < 0:
             raise RealtalkError("is larger than the reading limit", where=self._where)
-        self._measure.add(data)
+        self._measure(data)
         view[: len(data)] = data
         return len(data)
 
@@ -309,6 +298,11 @@ class Member:
         dot = name.rfind(".")
         return name[dot:] if dot > name.rfind("/") + 1 else ""
 
+    @property
+    def bound(self) -> Allowance:
+        """What it may unpack to: beside others of its archive, or alone."""
+        return self.allowance or Allowance(self.size, self.where)
+
     def error(self, what: str, fix: str | None = None) -> RealtalkError:
         """What is wrong with it."""
         return RealtalkError(what, where=self.where, fix=fix)
@@ -333,11 +327,8 @@ class Member:
 
     def sha256(self) -> str:
         """Of the bytes as they lie (packed, for a .gz)."""
-        digest = hashlib.sha256()
         with self._stream(as_it_lies=True) as stream:
-            while chunk := stream.read(1 << 20):
-                digest.update(chunk)
-        return digest.hexdigest()
+            return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
@@ -358,16 +349,23 @@ class Source:
             if path.is_dir():
                 return Source(path, _folder(path))
             if not path.exists():
-                what, fix = "no such file or folder", _elsewhere(path)
-                raise RealtalkError(what, where=str(path), fix=fix, code="missing-file")
+                from realtalk.files.download import DATASETS
+
+                # A published corpus is named by its place.
+                get = f'name it as "$(realtalk data get {path})"'
+                raise RealtalkError(
+                    "no such file or folder",
+                    where=str(path),
+                    fix=get if str(path) in DATASETS else "check the path",
+                    code="missing-file",
+                )
             if not path.is_file():
                 with path.open("rb") as stream:
                     return _read_pipe(stream, path.name)
             if path.stat().st_size == 0:
                 raise RealtalkError("the file is empty", where=str(path), fix=EXPORT_AGAIN)
             if zipfile.is_zipfile(path) and path.suffix.lower() != ".xlsx":
-                allowance = Allowance(path.stat().st_size, str(path))
-                return Source(path, _zip(Zip(str(path), allowance, path), Archives()))
+                return Source(path, _zip(_file(path, path.name), Archives()))
             return Source(path, (_with_ending(_file(path, path.name)),))
         except PermissionError as error:
             raise RealtalkError("permission denied", where=str(path)) from error
@@ -378,7 +376,13 @@ class Source:
     @property
     def name(self) -> str:
         """A short name for the corpus made from it."""
-        return self.path.resolve().name if self.path.is_dir() else _plain_stem(self.path.name)
+        if self.path.is_dir():
+            return self.path.resolve().name
+        name = self.path.name
+        for suffix in (".gz", ".zip", ".db", *_TEXT_SUFFIXES):
+            if name.lower().endswith(suffix):
+                name = name[: -len(suffix)]
+        return name
 
     def error(self, what: str, fix: str | None = None) -> RealtalkError:
         """What is wrong with it."""
@@ -406,14 +410,6 @@ class Source:
             if member.size:
                 places.setdefault(member.suffix, []).append(place)
         return places
-
-
-def _elsewhere(path: Path) -> str:
-    """What to do about a path that is not there; a published corpus is named by its place."""
-    from realtalk.files.download import DATASETS
-
-    name = str(path)
-    return f'name it as "$(realtalk data get {name})"' if name in DATASETS else "check the path"
 
 
 def matching(
@@ -464,13 +460,6 @@ class FormatFiles(NamedTuple):
         return members
 
 
-def _plain_stem(name: str) -> str:
-    for suffix in (".gz", ".zip", ".db", *_TEXT_SUFFIXES):
-        if name.lower().endswith(suffix):
-            name = name[: -len(suffix)]
-    return name
-
-
 def _file(path: Path, name: str) -> Member:
     return Member(_short(name), path.stat().st_size, lambda: path.open("rb"), str(path), path)
 
@@ -518,12 +507,10 @@ def _read_pipe(stream: IO[bytes], name: str) -> Source:
     data = buffer.getvalue()
     if not data:
         raise RealtalkError("nothing came through the pipe", where=name)
-    if zipfile.is_zipfile(io.BytesIO(data)):
-        place = Zip(name, Allowance(len(data), name), opener=lambda: io.BytesIO(data))
-        return Source(Path(name), _zip(place, Archives()))
     packed = ".gz" if data.startswith(_GZIP) else ""
     member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
-    return Source(Path(name), (_with_ending(member),))
+    is_zip = zipfile.is_zipfile(io.BytesIO(data))
+    return Source(Path(name), _zip(member, Archives()) if is_zip else (_with_ending(member),))
 
 
 def _is_device(stream: IO[bytes]) -> bool:
@@ -561,15 +548,14 @@ def _unpack(members: tuple[Member, ...], archives: Archives) -> tuple[Member, ..
     opened = [member for member in members if member.suffix != ".zip"]
     for member in packed:
         inside = member.name[: -len(".zip")]
-        allowance = member.allowance or Allowance(member.size, member.where)
-        place = Zip(member.where, allowance, member.path, member.opener)
-        for inner in _zip(place, archives, nested=True):
+        for inner in _zip(member, archives, nested=True):
             opened.append(replace(inner, name=_short(f"{inside}/{inner.name}")))
     _bounded_count((member.name for member in opened), members[0].where)
     return tuple(sorted(opened, key=lambda member: member.name))
 
 
-def _zip(place: Zip, archives: Archives, *, nested: bool = False) -> tuple[Member, ...]:
+def _zip(place: Member, archives: Archives, *, nested: bool = False) -> tuple[Member, ...]:
+    place = replace(place, allowance=place.bound)  # for all that is in it
     listed = archives.list_files(place)
     infos = {name: info for name, info in listed.items() if not _is_hidden(name)}
     if not infos:

@@ -14,6 +14,7 @@ sees half a corpus. DuckDB, Spark, pandas and polars read the Parquet files as t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from itertools import groupby, pairwise
@@ -26,6 +27,7 @@ import polars as pl
 from realtalk import __version__
 from realtalk.chat import Alias, Chat, Corpus, Question
 from realtalk.errors import RealtalkError
+from realtalk.files.json_objects import read_whole
 from realtalk.files.stores import local_copy
 from realtalk.files.writing import whole_folder, write_parquet
 from realtalk.formats.json_input import Fields
@@ -191,7 +193,7 @@ def put_questions(
     """Puts questions about a chat of a stored corpus in place of those with such ids."""
     path = folder / "questions.parquet"
     there = _frame(path, _FILES["questions"])
-    gone = (pl.col("chat") == chat) & pl.col("id").is_in(list(filter(instead, there["id"])))
+    gone = (pl.col.chat == chat) & pl.col.id.is_in(list(filter(instead, there["id"])))
     asked = Chat(chat, (), (), questions=tuple(questions))
     new = from_corpus(Corpus("", "", (asked,))).questions
     write_parquet(path, pl.concat([there.filter(~gone), new]))
@@ -257,14 +259,10 @@ def is_stored(path: Path) -> bool:
 def record(folder: Path) -> Fields:
     """What `store` said of a stored corpus."""
     where = folder / _ABOUT
-    try:
-        about = orjson.loads(where.read_bytes())
+    with suppress(orjson.JSONDecodeError):
+        about = orjson.loads(read_whole(where))
         if isinstance(about, dict):
             return about
-    except OSError as error:
-        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(where)) from error
-    except orjson.JSONDecodeError:
-        pass
     raise _damage_error(_NO_RECORD, where)
 
 

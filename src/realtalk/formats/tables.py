@@ -100,7 +100,7 @@ def rename_chats(tables: Tables, ids: Mapping[str, str]) -> Tables:
     return replace(tables, chats=chats, **frames)
 
 
-def message_frame(columns: Fields) -> pl.DataFrame:
+def message_frame(columns: Fields | pl.DataFrame) -> pl.DataFrame:
     """Message columns in the stored order and types; what is left out gets its default."""
     frame = pl.DataFrame(columns)
     defaults: Fields = {"attachments": [], "edited": False, "deleted": False, "extra": ""}

@@ -82,14 +82,10 @@ def _without_vowel(key: str, vowels: str, script: str) -> str | None:
         return key[:-2]  # Jonas, Jono; Νίκος, Νίκου
     if script == "cyrillic" and key.endswith(("ии", "ыи")):
         return key[:-2]  # Достоевский, Достоевского
-    if key[-1] in vowels or (script == "other" and len(key) > 2 and _is_vowel_sign(key[-1])):
+    is_sign = unicodedata.category(key[-1]) in ("Mc", "Mn")
+    if key[-1] in vowels or (script == "other" and len(key) > 2 and is_sign):
         return key[:-1]  # Anna, Anny; सीता, सीतेला
     return None
-
-
-@lru_cache(1 << 12)
-def _is_vowel_sign(sign: str) -> bool:
-    return unicodedata.category(sign) in ("Mc", "Mn")
 
 
 def _changed_stems(key: str) -> Iterator[tuple[str, str]]:

@@ -73,7 +73,7 @@ def ordinary_words(texts: Sequence[str]) -> OrdinaryWords:
         dict.fromkeys(
             near
             for code in languages_in(texts)
-            if code in _UNSPACED or len(vocabulary & _commonest(code)) >= _FEWEST
+            if code in _UNSPACED or len(vocabulary & _lists(code)[0]) >= _FEWEST
             for near in (code, *_NEAR.get(code, ()))
         )
     )
@@ -90,9 +90,9 @@ def merge_words(some: Iterable[OrdinaryWords]) -> OrdinaryWords:
 
 
 def _of_languages(codes: tuple[str, ...], small_words: frozenset[str]) -> OrdinaryWords:
-    return OrdinaryWords(
-        codes, tuple(map(_words, codes)), tuple(map(_doubtful, codes)), small_words
-    )
+    lists = [_lists(code) for code in codes]
+    words, doubtful = (tuple(each[place] for each in lists) for place in (1, 2))
+    return OrdinaryWords(codes, words, doubtful, small_words)
 
 
 def _find_small_words(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
@@ -117,32 +117,19 @@ def articles(languages: tuple[str, ...]) -> frozenset[str]:
     return by_language(_HERE, "grammar.txt", "before things", languages)
 
 
-def _frequent_line(code: str) -> str:
-    return language_lines(_HERE, "ordinary.txt.gz").get(code, "")
-
-
-def _names_line(code: str) -> str:
-    return language_lines(_HERE, "named_words.txt").get(code, "")
-
-
 @cache
-def _commonest(code: str) -> frozenset[str]:
-    return frozenset(_frequent_line(code).partition(" | ")[0].split())
-
-
-@cache
-def _words(code: str) -> frozenset[str]:
-    """Those that are words wherever they stand in small letters; "~" parts off the doubtful."""
-    frequent = _frequent_line(code).partition(" ~")[0].split()
-    names, doubtful = (part.split() for part in _names_line(code).partition(" ~ ")[::2])
-    words = (*frequent, *map(fold_word, names), *map(fold, names))
-    return frozenset(words).difference(map(fold_word, doubtful))
-
-
-@cache
-def _doubtful(code: str) -> frozenset[str]:
-    """Words that lists of names have, too."""
-    frequent, names = (
-        row.partition(" ~ ")[2].split() for row in (_frequent_line(code), _names_line(code))
+def _lists(code: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The commonest words of a language; what is a word wherever it stands in small letters; and
+    what lists of names have, too, which "~" parts off.
+    """
+    frequent, named = (
+        language_lines(_HERE, name).get(code, "") for name in ("ordinary.txt.gz", "named_words.txt")
     )
-    return frozenset((*frequent, *map(fold_word, names)))
+    names, others = (part.split() for part in named.partition(" ~ ")[::2])
+    doubtful = frozenset(map(fold_word, others))
+    words = (*frequent.partition(" ~")[0].split(), *map(fold_word, names), *map(fold, names))
+    return (
+        frozenset(frequent.partition(" | ")[0].split()),
+        frozenset(words) - doubtful,
+        doubtful.union(frequent.partition(" ~ ")[2].split()),
+    )

@@ -48,9 +48,14 @@ def run_forms(name: str, *, whole: bool = True) -> Iterator[str]:
         if part.lastgroup == "han":
             yield from _han(part[0], alone=len(runs) == 1)
         elif part.lastgroup == "kana":
-            yield from _kana(part[0])
+            # Short forms are what goes before -chan; alone, two kana are in every other word.
+            for end in range(2, len(part[0])):
+                yield from (part[0][:end] + title for title in _TO_KANA)
         elif part.lastgroup == "hangul":
-            yield from _hangul(part[0])
+            if len(part[0]) in (3, 4):
+                yield part[0][1:]
+            if len(part[0]) == 4:
+                yield from (part[0][:2], part[0][2:])
         elif (titled := _TITLE.match(part[0])) and graphemes(part[0][titled.end() :]) > 1:
             yield part[0][titled.end() :]
 
@@ -69,20 +74,6 @@ def _han(name: str, *, alone: bool) -> Iterator[str]:
     yield from (before + name[0] for before in _BEFORE_FAMILY)
     if len(name) > 1:
         yield from (name[-1] * 2, "阿" + name[-1])
-
-
-def _kana(name: str) -> Iterator[str]:
-    """Short forms are what goes before -chan; alone, two kana are in every other word."""
-    for end in range(2, len(name)):
-        yield from (name[:end] + title for title in _TO_KANA)
-
-
-def _hangul(name: str) -> Iterator[str]:
-    count = len(name)
-    if count in (3, 4):
-        yield name[1:]
-    if count == 4:
-        yield from (name[:2], name[2:])
 
 
 def stands_alone(text: str, at: int, name: str) -> bool:

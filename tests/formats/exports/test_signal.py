@@ -11,9 +11,10 @@ import pytest
 import exported
 from exported import messages, texts
 from realtalk.chat import unpack_extra
-from realtalk.formats.exports.signal import looks_like_signal_text
+from realtalk.formats.exports.signal import FORMAT
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from realtalk.formats.source import Source
 from shown import check
 from text_tables import cases
 
@@ -67,8 +68,9 @@ def test_what_nobody_said_is_left_over(tmp_path: Path) -> None:
     2024-05-01, 09:30 - Ann: x           | false
     [2024-05-01, 09:30] nobody said this | false
 """)
-def test_telling_signal_from_whatsapp(head: str, expected: bool) -> None:
-    assert looks_like_signal_text(head) is expected
+def test_telling_signal_from_whatsapp(tmp_path: Path, head: str, expected: bool) -> None:
+    path = exported.write(tmp_path, {"chat.txt": head})
+    assert FORMAT.sniff(Source.open(path)) is expected
 
 
 MARKDOWN = """[2024-05-01 09:30:12] Me: hello\x20\x20

@@ -24,7 +24,7 @@ from realtalk.chat import (
     pack_extra,
     unpack_extra,
 )
-from realtalk.formats.published.csv import FORMAT
+from realtalk.formats.published.row_files import CSV as FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused

@@ -9,7 +9,7 @@ from typing import Any
 
 import exported
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.formats.published.jsonl import FORMAT
+from realtalk.formats.published.row_files import JSONL as FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused

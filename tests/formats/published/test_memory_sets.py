@@ -14,7 +14,7 @@ import memory_sets as sets
 from realtalk.chat import Corpus, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.formats.published.locomo_plus import days_of
+from realtalk.formats.published.memory_sets import days_of
 from realtalk.formats.reading import ReadCorpus
 from shown import check
 from text_tables import cases

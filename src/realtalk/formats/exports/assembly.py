@@ -17,20 +17,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
-from realtalk.errors import RealtalkError
+from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, Session, pack_extra
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, Fields, Zone, drop_empty, on_clock, whole, zone
 from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.sessions import cut_sessions, sorted_by_time
+from realtalk.formats.sessions import cut_at_pauses
 from realtalk.formats.source import FormatFiles, Member, Source
 from realtalk.text.folding import STRAY_SIGNS
 
@@ -273,7 +272,13 @@ def _assemble(
             chats.append(_chat(draft, names.free(titles[-1]), options))
     options.progress(len(drafts), len(drafts), "chats")
     if not chats:
-        raise _nothing(source, ledger)
+        if not ledger.leftovers:
+            raise source.error(f"no message among {ledger.total:,} entries")
+        left = ledger.leftovers[0]
+        raise source.error(
+            f"no message could be read ({ledger}); first left over: {left.where}, {left.reason}",
+            "check that this is the export you mean",
+        )
     untimed = sum(entry.time is None for draft in drafts for entry in draft.entries)
     if untimed:
         all_notes.append(f"messages without a readable time, left in their place: {untimed:,}")
@@ -282,50 +287,31 @@ def _assemble(
     return join_overlaps(reading, titles, options.gap, ids)
 
 
-def _nothing(source: Source, ledger: Ledger) -> RealtalkError:
-    if not ledger.leftovers:
-        return source.error(f"no message among {ledger.total:,} entries")
-    first = ledger.leftovers[0]
-    return source.error(
-        f"no message could be read ({ledger}); first left over: {first.where}, {first.reason}",
-        "check that this is the export you mean",
-    )
-
-
 def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
     # Turned around where the file runs backwards, so that equal times stay in order too.
-    times = [entry.time for entry in draft.entries if entry.time is not None]
-    rises = sum(a < b for a, b in pairwise(times))
-    falls = sum(a > b for a, b in pairwise(times))
-    backwards = falls > rises or (falls == rises and draft.newest_first)
-    entries = draft.entries[::-1] if backwards else draft.entries
+    times = (entry.time for entry in draft.entries if entry.time is not None)
+    entries = draft.entries[:: -1 if runs_backwards(times, draft.newest_first) else 1]
     speakers = shown_names((entry.author, entry.name, entry.also) for entry in entries)
-    own_ids = {entry.id for entry in entries if entry.id}
-    messages = []
-    for index, entry in enumerate(entries):
-        fields = drop_empty(entry.extra)
-        if entry.id:
-            fields["id"] = entry.id
-        if entry.reply_to and entry.reply_to not in own_ids:
-            fields["reply_to"] = entry.reply_to  # answers something that was not exported
-        messages.append(
-            Message(
-                # Without an id of its own an entry still needs one that no reply can mean.
-                entry.id or f"\0{index}",
-                speakers[_author(entry)],
-                entry.time,
-                entry.text,
-                entry.attachments,
-                entry.reply_to or None,
-                entry.edited,
-                entry.deleted,
-                pack_extra(fields),
-            )
+    groups = cut_at_pauses(entries, options.gap)
+    ids: dict[str, str] = {}  # the app's → ours
+    for number, group in enumerate(groups, 1):
+        for place, entry in enumerate(group, 1):
+            ids.setdefault(entry.id, f"D{number}:{place}")
+    ids.pop("", None)
+    sessions = tuple(
+        Session(
+            number,
+            group[0].time,
+            tuple(
+                _message(entry, f"D{number}:{place}", speakers, ids)
+                for place, entry in enumerate(group, 1)
+            ),
         )
-    sessions = cut_sessions(sorted_by_time(messages), options.gap)
+        for number, group in enumerate(groups, 1)
+    )
     order = tuple(dict.fromkeys(m.speaker for session in sessions for m in session.messages))
-    ids = {label: key[1] for key, label in speakers.items() if key[0] == "id"}
-    extra = drop_empty(draft.extra | {"authors": ids})
+    authors = {label: key[1] for key, label in speakers.items() if key[0] == "id"}
+    extra = drop_empty(draft.extra | {"authors": authors})
     # Whoever called and wrote nothing here is nobody of this chat.
     calls = ((speakers.get(_author(call)), call.time) for call in draft.calls)
     if call_times := packed_calls((name, time) for name, time in calls if name is not None):
@@ -335,6 +321,30 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
         Alias(also, label, "the export") for also, label in others if also and also != label
     )
     return Chat(name, order, sessions, aliases=aliases, extra=pack_extra(extra))
+
+
+def runs_backwards(times: Iterable[datetime], otherwise: bool = False) -> bool:
+    """Whether the newest comes first; what the app does `otherwise`, where times do not tell."""
+    steps = Counter(a < b for a, b in pairwise(times) if a != b)
+    return otherwise if steps[False] == steps[True] else steps[False] > steps[True]
+
+
+def _message(
+    entry: Entry, id_: str, speakers: Mapping[Author, str], ids: Mapping[str, str]
+) -> Message:
+    # What answers something that was not exported says so.
+    stray = "" if entry.reply_to in ids else entry.reply_to
+    return Message(
+        id_,
+        speakers[_author(entry)],
+        entry.time,
+        entry.text,
+        entry.attachments,
+        ids.get(entry.reply_to),
+        entry.edited,
+        entry.deleted,
+        pack_extra(drop_empty(entry.extra | {"id": entry.id, "reply_to": stray})),
+    )
 
 
 def _said(entry: Entry) -> tuple[Any, ...]:

@@ -118,16 +118,13 @@ class Database:
             while rows := cursor.fetchmany(_BATCH):
                 batch = pl.DataFrame(rows, schema=schema, orient="row")
                 texts = batch.select(cs.string() | cs.binary()).cast(pl.Binary)
-                self._count(len(rows), sum(int(text.bin.size().sum()) for text in texts))
+                self._row_limit -= len(rows)
+                self._byte_limit -= sum(int(text.bin.size().sum()) for text in texts)
+                if self._row_limit < 0 or self._byte_limit < 0:
+                    raise RealtalkError(
+                        "holds more than a file of its size can; it is damaged", where=self._where
+                    )
                 yield pl.concat([empty, batch], how="diagonal")
-
-    def _count(self, rows: int, size: int) -> None:
-        self._row_limit -= rows
-        self._byte_limit -= size
-        if self._row_limit < 0 or self._byte_limit < 0:
-            raise RealtalkError(
-                "holds more than a file of its size can; it is damaged", where=self._where
-            )
 
 
 @contextmanager

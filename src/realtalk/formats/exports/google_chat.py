@@ -91,8 +91,8 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str]) -> Entry 
         (
             text_at(mark, "emoji/unicode") or text_at(mark, "emoji/custom_emoji/short_code"),
             [
-                names.get(address.lower(), address.lower())
-                for address in map(scalar, as_list(mark.get("reactor_emails")))
+                names.get(address, address)
+                for address in map(str.lower, map(scalar, as_list(mark.get("reactor_emails"))))
             ],
             None,
         )

@@ -44,6 +44,7 @@ _BLOCKS = word_set("""
     """)
 _UNSEEN = word_set("head style script title template noscript legacyquote")
 _QUOTES = frozenset(("blockquote", "quote"))
+_TELLING = _QUOTES | {"a", "emoji", "img"}  # tags whose attributes say something
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,50 @@ def flat(text: str, *, spaced: bool = False) -> Flat:
 
     Where it is `spaced`, line breaks and spaces are the sender's own.
     """
-    return _Flattening(text, spaced).result
+    result, own, quoted = Flat(), list[str](), list[str]()
+    unseen = quotes = 0  # how many such tags are open
+    kept = int(spaced)
+    link: tuple[str, int] | None = None  # an address, and where its words begin
+    for piece in walk(text):
+        here = quoted if quotes else own
+        if isinstance(piece, str):
+            between_blocks = not here or here[-1].endswith("\n")
+            if not unseen and (kept or not between_blocks or piece.strip(" \t\r\n\f")):
+                words = unescape(piece)
+                here.append(words if kept else _SPACES.sub(" ", words))
+            continue
+        name, step = piece.name, -1 if piece.closes else 1
+        if name in _UNSEEN:
+            unseen = max(0, unseen + (0 if piece.is_alone else step))
+        if unseen or name in _UNSEEN:
+            continue
+        fields = piece.attributes if step > 0 and name in _TELLING else {}
+        if name in _QUOTES and not piece.is_alone:
+            if not quotes:
+                answered = fields.get("itemid") or fields.get("messageid") or ""
+                result.answers = result.answers or answered
+            quotes = max(0, quotes + step)
+            here = quoted if quotes else own
+        if name == "br" or (name in _BLOCKS and here and not here[-1].endswith("\n")):
+            here.append("\n")
+        if name in ("td", "th"):
+            here.append(" ")
+        if name == "pre":
+            kept = max(0, kept + step)
+        if name in ("img", "emoji") and step > 0:
+            # A picture that was sent; an emoji is drawn as one, and is text.
+            address, words = fields.get("src", ""), fields.get("alt", "")
+            if not address or "emoji" in fields.get("itemtype", "").lower():
+                here.append(words)
+            elif not quotes:
+                result.pictures.append((address, words))
+        if name == "a":
+            if link is not None:
+                result.links.append((link[0], _lines(own[link[1] :])))
+            target = "" if quotes else fields.get("href", "")
+            link = (target, len(own)) if target else None
+    result.text, result.quoted = _lines(own), _lines(quoted)
+    return result
 
 
 def find_links(body: Flat) -> Iterator[Attachment]:
@@ -233,76 +277,6 @@ def find_links(body: Flat) -> Iterator[Attachment]:
     for address, words in body.links:
         if address.rstrip("/") != words.rstrip("/"):
             yield Attachment("link", words, address)
-
-
-class _Flattening:
-    """Walks through a message."""
-
-    def __init__(self, text: str, spaced: bool) -> None:
-        self.result = Flat()
-        self._own: list[str] = []
-        self._quoted: list[str] = []
-        self._unseen = self._quotes = 0  # how many such tags are open
-        self._kept = int(spaced)
-        self._link: tuple[str, int] | None = None  # an address, and where its words begin
-        for piece in walk(text):
-            if isinstance(piece, str):
-                self._data(piece)
-            elif piece.name in _UNSEEN:
-                self._unseen = max(0, self._unseen + (-1 if piece.closes else not piece.is_alone))
-            elif not self._unseen:
-                self._tag(piece)
-        self.result.text = _lines(self._own)
-        self.result.quoted = _lines(self._quoted)
-
-    @property
-    def _here(self) -> list[str]:
-        return self._quoted if self._quotes else self._own
-
-    @property
-    def _at_start(self) -> bool:
-        """Whether a line has just begun."""
-        return not self._here or self._here[-1].endswith("\n")
-
-    def _data(self, raw: str) -> None:
-        if not raw or self._unseen:
-            return
-        if not self._kept and self._at_start and not raw.strip(" \t\r\n\f"):
-            return  # between two blocks
-        words = unescape(raw)
-        self._here.append(words if self._kept else _SPACES.sub(" ", words))
-
-    def _tag(self, tag: Tag) -> None:
-        if tag.name in _QUOTES and not tag.is_alone:
-            if not tag.closes and not self._quotes:
-                attributes = tag.attributes
-                self.result.answers = self.result.answers or (
-                    attributes.get("itemid") or attributes.get("messageid") or ""
-                )
-            self._quotes = max(0, self._quotes + (-1 if tag.closes else 1))
-        if tag.name == "br" or (tag.name in _BLOCKS and not self._at_start):
-            self._here.append("\n")
-        if tag.name in ("td", "th"):
-            self._here.append(" ")
-        if tag.name == "pre":
-            self._kept = max(0, self._kept + (-1 if tag.closes else 1))
-        if tag.name in ("img", "emoji") and not tag.closes:
-            self._picture(tag.attributes)
-        if tag.name == "a":
-            if self._link is not None:
-                address, start = self._link
-                self.result.links.append((address, _lines(self._own[start:])))
-            self._link = None
-            if not tag.closes and not self._quotes and (to := tag.attributes.get("href", "")):
-                self._link = (to, len(self._own))
-
-    def _picture(self, attributes: dict[str, str]) -> None:
-        """A picture that was sent; an emoji is drawn as one, and is text."""
-        address, words = attributes.get("src", ""), attributes.get("alt", "")
-        if not address or "emoji" in attributes.get("itemtype", "").lower():
-            self._here.append(words)
-        elif not self._quotes:
-            self.result.pictures.append((address, words))
 
 
 def _lines(pieces: list[str]) -> str:

@@ -21,8 +21,13 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
-from realtalk.formats.exports.discord import table_rows
-from realtalk.formats.exports.text_entries import AppPhrases, EntryLines, export_lines, head_lines
+from realtalk.formats.exports.text_entries import (
+    AppPhrases,
+    EntryLines,
+    export_lines,
+    head_lines,
+    table_rows,
+)
 from realtalk.formats.json_input import from_stamp, head_text, make_attachment
 from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.calendars import AFTER, BEFORE, SPACE, clock_time

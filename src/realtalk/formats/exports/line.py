@@ -34,7 +34,7 @@ from realtalk.formats.exports.text_entries import (
     head_lines,
 )
 from realtalk.formats.source import FormatFiles, Member
-from realtalk.text.calendars import DateOrder, clock_time, rule_of
+from realtalk.text.calendars import clock_time, rule_of
 from realtalk.text.written_days import day_of
 
 _WORDING = AppPhrases("line", "image video sticker audio file contact location media")
@@ -117,6 +117,12 @@ def _read_text(member: Member, export: Export) -> None:
     # Below the title a line may say when the file was saved.
     is_saved = lines and lines[0].startswith(_MARK) and re.search(r"\d:\d\d", "".join(lines[1:2]))
 
+    def leads(number: int) -> date | None:
+        """The day that a line states, where something with a time stands below it."""
+        day = day_of(lines[number], order)
+        near = range(number + 1, min(number + 4, len(lines)))
+        return day if day and next((timed[at] for at in near if lines[at].strip()), None) else None
+
     def goes_on(number: int) -> bool:
         """Whether the next line that is not empty belongs to the message of this one."""
         below = next((at for at in range(number + 1, len(lines)) if lines[at]), None)
@@ -125,10 +131,10 @@ def _read_text(member: Member, export: Export) -> None:
         head = timed[below]
         if head is not None:
             return tabs and head.gap != "\t"
-        return _leads(lines[below], timed, lines, below, order) is None
+        return leads(below) is None
 
     for number, (line, head) in enumerate(zip(lines, timed, strict=True)):
-        if head is None and (stated := _leads(line, timed, lines, number, order)):
+        if head is None and (stated := leads(number)):
             day = stated
             entries.notice()
         elif head is not None and day is not None and (head.gap == "\t" or not tabs):
@@ -146,21 +152,6 @@ def _read_text(member: Member, export: Export) -> None:
             entries.go_on(line)
     entries.end()
     _take_recurring(draft)
-
-
-def _leads(
-    line: str,
-    timed: Sequence[TimedLine | None],
-    lines: Sequence[str],
-    number: int,
-    order: DateOrder,
-) -> date | None:
-    """The day that a line states, where something with a time stands below it."""
-    day = day_of(line, order)
-    if day is None:
-        return None
-    near = range(number + 1, min(number + 4, len(lines)))
-    return day if next((timed[place] for place in near if lines[place].strip()), None) else None
 
 
 def _title(line: str) -> str:

@@ -111,52 +111,52 @@ _PLAYED = ("video", "audio")  # what stands in such an element, or in a link to 
 _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL)
 
 
+_Page = tuple[Member, str, list[tuple[str, Entry]]]  # with its title and messages
+
+
 def _is_page(member: Member) -> bool:
     # One message by structure may be anything; a file of the usual name, or two, are not.
     least = 1 if _PAGE.search(member.name) else 2
-    return len(_MetaPage(decode(member.head(_HEAD))).messages) >= least
+    return len(_read_page(decode(member.head(_HEAD)))[1]) >= least
 
 
 def _page_threads(members: list[Member], order: DateOrder | None) -> list[MetaThread]:
     """One conversation per folder, its pages in order."""
-    pages: dict[str, list[tuple[Member, _MetaPage]]] = {}
+    pages: dict[str, list[_Page]] = {}
     for member in sorted(members, key=lambda member: _part(member, _PAGE)[:2]):
         alone = _PAGE.search(member.name) is None
         # A download in several archives has "inbox/ann_123" in more than one of them.
         folder = f"/{member.name}" if alone else "/".join(member.folder.split("/")[-2:]) + "/"
-        pages.setdefault(folder, []).append(
-            (member, _MetaPage(decode(member.read()), member.where))
-        )
-    every = [page for parts in pages.values() for _, page in parts]
-    order = order or order_of(stamp for page in every for stamp, _ in page.messages)
+        page = _read_page(decode(member.read()), member.where)
+        pages.setdefault(folder, []).append((member, *page))
+    every = [messages for parts in pages.values() for *_, messages in parts]
+    order = order or order_of(stamp for messages in every for stamp, _ in messages)
     return [_page_thread(parts, order) for parts in pages.values()]
 
 
-def _page_thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> MetaThread:
-    first, page = parts[0]
-    people = dict.fromkeys(entry.name for _, page in parts for _, entry in page.messages)
+def _page_thread(parts: list[_Page], order: DateOrder) -> MetaThread:
+    first, title, _ = parts[0]
+    people = dict.fromkeys(entry.name for *_, messages in parts for _, entry in messages)
     folder = first.folder.rsplit("/", 1)[-1] if _PAGE.search(first.name) else ""
     extra = {"participants": list(people)}
-    thread = MetaThread(Draft(page.title or folder or first.stem, newest_first=True, extra=extra))
-    for member, part in parts:
-        for index, (stamp, entry) in enumerate(part.messages):
+    thread = MetaThread(Draft(title or folder or first.stem, newest_first=True, extra=extra))
+    for member, _, messages in parts:
+        for index, (stamp, entry) in enumerate(messages):
             entry.time = parse_spelled(stamp, order)
             entry.where = f"{member.name}, messages[{index}]"
             thread.take(entry)
     return thread
 
 
-class _MetaPage:
-    """The messages of one page, each with its date."""
-
-    def __init__(self, text: str, where: str | None = None) -> None:
-        self.messages: list[tuple[str, Entry]] = []
-        title = ""
-        for root in elements(text, lambda _, around: not around, where):
-            self.messages += _page_messages(root)
-            named = (each for each in (root, *root.inside()) if each.name == "title")
-            title += "".join(element.text() for element in named)
-        self.title = one_line(title)
+def _read_page(text: str, where: str | None = None) -> tuple[str, list[tuple[str, Entry]]]:
+    """The title of a page, and its messages, each with its date."""
+    messages: list[tuple[str, Entry]] = []
+    title = ""
+    for root in elements(text, lambda _, around: not around, where):
+        messages += _page_messages(root)
+        named = (each for each in (root, *root.inside()) if each.name == "title")
+        title += "".join(element.text() for element in named)
+    return one_line(title), messages
 
 
 def _page_messages(element: Element) -> list[tuple[str, Entry]]:
@@ -272,6 +272,9 @@ _MEDIA = word_pairs("""
     files
     shared_files
 """)
+# Where the two downloads have the sender, the time, whether it was taken back, and the text.
+_CLEAN = ("senderName", "timestamp", "isUnsent", "text", "messageText")
+_LATIN = ("sender_name", "timestamp_ms", "is_unsent", "content")
 _SYSTEM_TYPES = word_set("subscribe unsubscribe call plan")
 _SYSTEM_FIELDS = ("call_duration", "users")  # only calls, and people who come and go, have them
 
@@ -372,30 +375,27 @@ def _add(thread: MetaThread, item: Fields, where: str, tz: Zone, *, encrypted: b
     """Takes one entry."""
     fix = scalar if encrypted else repair
     kind = text_at(item, "type").lower()
+    sender, sent, unsent, *said = _CLEAN if encrypted else _LATIN
+    raw, stamp = text_at(item, *said), item.get(sent)
+    gone = item.get(unsent) is True
     if encrypted:
-        name, stamp = fix(item.get("senderName")), item.get("timestamp")
-        raw = text_at(item, "text", "messageText")
-        attachments = tuple(_media(file) for file in objects_at(item, "media"))
-        gone = item.get("isUnsent") is True
+        attachments = tuple(map(_media, objects_at(item, "media")))
         notice = kind == "placeholder" and not gone and not attachments
     else:
-        name, stamp = fix(item.get("sender_name")), item.get("timestamp_ms")
-        raw = text_at(item, "content")
         attachments = tuple(_attachments(item))
-        empty = item.get("is_taken_down") is True and not (raw or attachments)
-        gone = item.get("is_unsent") is True or empty
+        gone |= item.get("is_taken_down") is True and not (raw or attachments)
         notice = any(item.get(key) not in (None, []) for key in _SYSTEM_FIELDS)
     text = fix(raw)
     entry = Entry(
         "",
-        name,
+        fix(item.get(sender)),
         on_clock(from_number(stamp, 1000), tz),
         "" if gone else text,
         attachments=attachments,
         deleted=gone,
         where=where,
         call=kind == "call" or item.get("call_duration") is not None,
-        odd=is_odd(item.get("text" if encrypted else "content")),
+        odd=is_odd(item.get(said[0])),
     )
     if entry.call:
         thread.draft.add(entry)

@@ -31,11 +31,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
+from realtalk.formats.exports.assembly import (
+    Draft,
+    Entry,
+    Export,
+    export_format,
+    reactions,
+    runs_backwards,
+)
 from realtalk.formats.exports.text_entries import EARLY
 from realtalk.formats.json_input import (
     BLANK,
@@ -120,10 +126,8 @@ def _before(lines: Sequence[str], place: int) -> str:
 
 def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:
     """Without the few lines that go back in time for a while."""
-    rises = sum(a.time < b.time for a, b in pairwise(dated))
-    falls = sum(a.time > b.time for a, b in pairwise(dated))
-    if falls > rises:
-        return dated  # the newest comes first
+    if runs_backwards(head.time for head in dated):
+        return dated
     run = dated[:1]
     place = 1
     while place < len(dated):
@@ -223,15 +227,15 @@ def _with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
     text = scalar(body)
     if _MENTIONED not in text:
         return text
-    names = []
+    names = [""]
     for mention in sorted(records(ranges), key=lambda mention: whole(mention.get("start"))):
         if account := text_at(mention, "mentionAci", "mentionUuid"):
             label = people.get(account) or text_at(mention, "replacementText")
             names.append(f"@{label}" if label else _MENTIONED)
-    if text.count(_MENTIONED) != len(names):
+    pieces = text.split(_MENTIONED)
+    if len(pieces) != len(names):
         return text  # which of them is meant cannot be told
-    shown_names = iter(names)
-    return re.sub(_MENTIONED, lambda _: next(shown_names), text)
+    return "".join(map("".join, zip(names, pieces, strict=True)))
 
 
 def _join_fields(part: Fields, *keys: str) -> str:
@@ -266,7 +270,8 @@ def _entry(item: Fields, people: _People) -> Entry | None:
     if kind is None:
         return None
     content = mapping(item[kind])
-    body = object_at(content, "text") or object_at(content, "textReply/text")
+    story = object_at(content, "textReply")
+    body = object_at(content, "text") or object_at(story, "text")
     text = _with_mentions(body.get("body"), body.get("bodyRanges"), people)
     extra = _reactions(content, people, "authorId")
     quote = object_at(content, "quote")
@@ -274,11 +279,11 @@ def _entry(item: Fields, people: _People) -> Entry | None:
     # What is quoted but was not there any more when it was quoted, stands nowhere else.
     if not whole(answered) and (words := text_at(quote, "text/body")):
         extra["quote"] = words
-    if "longText" in content or "longText" in object_at(content, "textReply"):
+    if "longText" in content | story:
         extra["cut"] = True  # the rest lies in a file of the export
     if kind == "poll":
         extra["poll"] = [text_at(option, "option") for option in objects_at(content, "options")]
-    stated = content.get("text", object_at(content, "textReply").get("text"))
+    stated = content.get("text", story.get("text"))
     return Entry(
         author,
         people.get(author, ""),
@@ -354,10 +359,9 @@ def _draft(member: Member, export: Export, *usual: str, unit: str = "entries") -
 def _read_export(member: Member, export: Export) -> None:
     draft = _draft(member, export, "data")
     for where, item in _objects(member, draft):
+        pairs = map(as_list, as_list(item.get("reactions")))
         extra = reactions(
-            (scalar(pair[1]), [scalar(pair[0])], 1)
-            for pair in as_list(item.get("reactions"))
-            if isinstance(pair, list) and len(pair) == 2
+            (scalar(pair[1]), [scalar(pair[0])], 1) for pair in pairs if len(pair) == 2
         )
         if quote := text_at(item, "quote").strip().removeprefix("> ").replace("\n> ", "\n"):
             extra["quote"] = quote
@@ -464,15 +468,10 @@ _FILE = re.compile(r"!?\[([^\]\n]{0,255}+)\]\((?:\./)?(media/[^)\n]{1,255})\) {0
 _QUOTE = re.compile(r"\s*\n((?:>(?: .*)?(?:\n|\Z))+)\s*")
 
 
-def looks_like_signal_text(head: str) -> bool:
-    """Whether a text starts with a dated line as Signal's text export has, never WhatsApp's."""
-    return _TEXT_HEAD.match(head.removeprefix("\ufeff")) is not None
-
-
 def _is_text(member: Member) -> bool:
-    if member.suffix == ".md":
-        return _MARKDOWN_HEAD.match(head_text(member)) is not None
-    return looks_like_signal_text(head_text(member))
+    """Whether a text starts with a dated line as Signal's exports have, never WhatsApp's."""
+    head = _MARKDOWN_HEAD if member.suffix == ".md" else _TEXT_HEAD
+    return head.match(head_text(member)) is not None
 
 
 _TEXTS = FormatFiles((".txt", ".md"), _is_text, most=64)
@@ -506,8 +505,8 @@ def _read_text(member: Member, export: Export) -> int:
         lines.pop()
     dated = list(_headers(lines))
     heads = _starts(dated, lines)
-    starts = [head.place for head in heads] + [len(lines)]
-    early = list(range(starts[0]))
+    starts = [*(head.place for head in heads), len(lines)]
+    early = [*range(starts[0])]
     for head, end in zip(heads, starts[1:], strict=True):
         # An empty message may have lost the space behind its colon.
         speaker, colon, first_line = f"{head.rest} ".partition(": ")

@@ -97,17 +97,15 @@ def _fill_personal(found: Export, export: Fields, file: str) -> None:
             entry = _personal_entry(item, names)
             kind = text_at(item, "messagetype")
             entry.call = kind == "Event/Call" and _begins(text_at(item, "content"))
-            draft.take(entry if entry.call or _is_said(kind) else None, here)
+            said = kind.partition("/")[0] in ("RichText", "Text", "Poll", "")
+            is_entry = entry.call or (said and kind not in _NOTICES)
+            draft.take(entry if is_entry else None, here)
 
 
 def _begins(content: str) -> bool:
     """Whether an event is of a call's beginning, or of one that nobody took; not of its end."""
     tags = (tag for tag in walk(content) if isinstance(tag, Tag) and tag.name == "partlist")
     return any(tag.attributes.get("type") in ("started", "missed") for tag in tags)
-
-
-def _is_said(kind: str) -> bool:
-    return kind not in _NOTICES and kind.partition("/")[0] in ("RichText", "Text", "Poll", "")
 
 
 def _person(sender: str) -> str:

@@ -12,6 +12,8 @@ Every line is counted once, whatever becomes of it.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -32,6 +34,15 @@ def export_lines(member: Member) -> list[str]:
     if "\n" not in text:
         text = text.replace("\r", "\n")
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def table_rows(member: Member) -> list[tuple[str, list[str]]]:
+    """The rows of a CSV file, its header among them, each with its place."""
+    try:
+        rows = list(csv.reader(io.StringIO(decode(member.read()), newline="")))
+    except csv.Error as error:
+        raise member.error("not a readable CSV table") from error
+    return [(f"{member.name}, row {number}", row) for number, row in enumerate(rows, 1)]
 
 
 def day_order(lines: Iterable[str], export: Export, file: str = "") -> DateOrder:

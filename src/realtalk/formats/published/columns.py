@@ -22,7 +22,7 @@ from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, is_odd, list_fields, text_of, zone
 from realtalk.formats.published.record import LARGEST_SESSION, extra_of, make_chat, undated_notes
 from realtalk.formats.reading import ReadOptions
-from realtalk.formats.sessions import Gap, sorted_by_time, split_at_pauses
+from realtalk.formats.sessions import cut_at_pauses
 from realtalk.registry import suggest
 from realtalk.text.wordlists import language_lines
 from realtalk.text.written_days import date_order, parse_stamp
@@ -71,14 +71,6 @@ def map_columns(names: Sequence[str], options: ReadOptions, where: str) -> dict[
             fix=f"name it with `columns={missing[0]}=COLUMN`; found: {list_fields(names)}",
         )
     return columns
-
-
-def cut_keeping_ids(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
-    """Sessions by the rule of `cut_sessions`, but the messages stay as they are."""
-    return tuple(
-        Session(number, group[0].time, tuple(group))
-        for number, group in enumerate(split_at_pauses(messages, gap), 1)
-    )
 
 
 @dataclass(slots=True)
@@ -169,8 +161,7 @@ class TableRows:
     def _number_sessions(self, rows: list[_Row]) -> list[tuple[int, list[_Row]]]:
         """The rows of each session with its number: as the file has them, else cut at pauses."""
         if not any(row.session for row in rows):
-            sessions = split_at_pauses(sorted_by_time(rows), self._options.gap)
-            return list(enumerate(sessions, 1))
+            return list(enumerate(cut_at_pauses(rows, self._options.gap), 1))
         groups: dict[str, list[_Row]] = {}
         last = next(row.session for row in rows if row.session)
         for row in rows:

@@ -48,7 +48,6 @@ from realtalk.formats.json_input import (
     word_set,
     zone,
 )
-from realtalk.formats.published.columns import cut_keeping_ids
 from realtalk.formats.published.record import (
     KEY,
     Part,
@@ -61,7 +60,7 @@ from realtalk.formats.published.record import (
     undated_notes,
 )
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.sessions import Gap, sorted_by_time
+from realtalk.formats.sessions import Gap, cut_at_pauses
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.written_days import parse_stamp
 
@@ -117,7 +116,10 @@ def _chat(id_: str, messages: list[Message], meta: Fields, beyond: Fields, gap: 
     where = f"conversation {id_}"
     sessions = _laid_out(messages, own.get("layout"), where)
     if sessions is None:
-        sessions = cut_keeping_ids(sorted_by_time(messages), gap)
+        sessions = tuple(
+            Session(number, group[0].time, tuple(group))
+            for number, group in enumerate(cut_at_pauses(messages, gap), 1)
+        )
     chat = make_chat(id_, sessions)
     speakers = beyond.get("speakers") or {}
     about = {name: speakers[name] for name in chat.speakers if any(meta_of(speakers.get(name)))}

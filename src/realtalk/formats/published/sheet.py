@@ -39,9 +39,8 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import atomic_path, file_stems
-from realtalk.formats.aliases import learn
-from realtalk.formats.limits import VARIABLE, Allowance, Measure, scale
-from realtalk.formats.published.realtalk import parse_time, stamp
+from realtalk.formats.limits import VARIABLE, Allowance, scale
+from realtalk.formats.published.realtalk import learn, parse_time, stamp
 from realtalk.formats.published.record import Part, corpus_format
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Ledger, Leftover
@@ -88,10 +87,10 @@ def _check_parts(data: bytes, where: str) -> None:
     most_rows = scale(max(_LEAST_ROWS, len(data) // _ROW_BYTES))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
-            measure, part, rows = Measure(allowance, name), bytearray(), 0
+            measure, part, rows = allowance.measure(name), bytearray(), 0
             with archive.open(name) as stream:
                 while piece := stream.read(_PIECE):
-                    measure.add(piece)
+                    measure(piece)
                     part += piece
                     rows += len(_ROW.findall(piece))
                     if rows > most_rows:

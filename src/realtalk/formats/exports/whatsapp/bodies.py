@@ -130,9 +130,9 @@ def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     return (
         messages.join(judged, on="place", how="left", maintain_order="left")
         .with_columns(
-            pl.coalesce("said", "text").alias("text"),
             pl.col("system", "call", "edited", "deleted").fill_null(False),
             pl.col.attachments.fill_null(pl.lit([], dtype=_ATTACHMENT)),
+            text=pl.coalesce("said", "text"),
         )
         .drop("place", "said")
     )
@@ -263,7 +263,11 @@ def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.Data
     system &= col.kind.is_null()
     call = system & (_is_one_of("whole", CALLED) | line.str.contains(CALLS))
     return some.select(
-        "place", "edited", "deleted", _attachments(), system=system, call=call, said=_own_text()
+        *("place", "edited", "deleted"),
+        attachments=_attachments(),
+        system=system,
+        call=call,
+        said=_own_text(),
     )
 
 
@@ -287,8 +291,7 @@ def _attachments() -> pl.Expr:
     url = pl.when(kind == "location").then(pl.col.url).fill_null("")
     file = pl.struct(kind=kind, name=pl.col.name, url=url, caption=pl.lit(""))
     nothing = pl.lit([], dtype=_ATTACHMENT)
-    files = pl.when(kind.is_not_null()).then(pl.concat_list(file)).otherwise(nothing)
-    return files.alias("attachments")
+    return pl.when(kind.is_not_null()).then(pl.concat_list(file)).otherwise(nothing)
 
 
 def _own_text() -> pl.Expr:

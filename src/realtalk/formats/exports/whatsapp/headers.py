@@ -78,7 +78,8 @@ _NUMBER_FIRST = (
 _ZEROS = "٠۰߀०০੦૦୦௦౦೦൦๐໐༠၀០᠐᧐０"
 _DIGITS = {chr(ord(zero) + n): str(n) for zero in _ZEROS for n in range(10)}
 _FROM_OTHER_DIGITS = str.maketrans(_DIGITS)
-_NUMBERS = "a b c h m s".split()  # noqa: SIM905
+_NUMBERS = list("abchms")
+_ANY_WORD = "\ue000"
 _WHEN = "a b c hour minute second".split()  # noqa: SIM905
 _FIELDS = ("row", *_WHEN, "wide", "half", "family", "open", "rest")
 _SCHEMA = pl.Schema(
@@ -176,49 +177,45 @@ def _sample(lines: pl.Series) -> list[str]:
 
 
 def _most_used(sample: list[str]) -> _Shape | None:
-    alike: dict[tuple[str, ...], list[re.Match[str]]] = defaultdict(list)
+    alike: dict[str, list[re.Match[str]]] = defaultdict(list)
     for line in sample:
         if match := _header(line, _IN_PYTHON[:2]):
-            alike[(*_varying(match), *_literals(match), _wide(match))].append(match)
+            alike[_pattern(match)].append(match)
     if not alike:
         return None
-    most = max(alike.values(), key=len)
-    return _shape(most[0], {match["pre"] or match["post"] for match in most})
-
-
-def _shape(match: re.Match[str], words: set[str]) -> _Shape | None:
-    """The exact pattern of headers like this one, with one of these words beside the time."""
-    header = match[0][: match.start("rest")]
-    ascii_only = header == header.translate(_FROM_OTHER_DIGITS)
-    wide = _wide(match)
-    widths = dict.fromkeys("abch", "{1,2}") | dict.fromkeys(("m", "s"), "{2}") | {wide: "{4}"}
-    patterns = {name: ("[0-9]" if ascii_only else r"\d") + width for name, width in widths.items()}
+    pattern, most = max(alike.items(), key=lambda entry: len(entry[1]))
+    match, words = most[0], {match["pre"] or match["post"] for match in most}
     word = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-    *literals, close = map(re.escape, _literals(match))
-    pattern = f"^(?P<lead>{_M})"
-    for literal, name in zip(literals, _varying(match), strict=True):
-        pattern += f"{literal}(?P<{name}>{patterns.get(name, word)})"
-    exact = re.match(pattern + close, header)
-    if exact is None or exact.end() != len(header):
+    pattern = pattern.replace(_ANY_WORD, word)
+    header = match[0][: match.start("rest")]
+    exact = re.fullmatch(pattern, header)
+    if exact is None:
         return None
-    half = bool(match["pre"] or match["post"])
+    half, wide = bool(match["pre"] or match["post"]), _wide(match)
     family = _family(match["open"], match["s1"], wide, match["mid"], half, match["ts"], match["ss"])
     fixed = len(header) - sum(map(len, exact.groups()))
-    return _Shape(pattern + close, family, match["open"], wide, half, fixed, ascii_only)
+    return _Shape(pattern, family, match["open"], wide, half, fixed, _is_ascii(header))
 
 
-def _varying(match: re.Match[str]) -> list[str]:
-    """What differs from header to header: the numbers, and a word beside the time."""
-    return [name for name in "a b c pre h m s post".split() if match[name]]  # noqa: SIM905
+def _pattern(match: re.Match[str]) -> str:
+    """The exact pattern of headers like this one: only the numbers differ, and a word beside the
+    time, for which _ANY_WORD stands.
+    """
+    line, start = match[0], match.start("rest")
+    digit = "[0-9]" if _is_ascii(line[:start]) else r"\d"
+    widths = dict.fromkeys("abch", "{1,2}") | dict.fromkeys("ms", "{2}") | {_wide(match): "{4}"}
+    pattern, end = f"^(?P<lead>{_M})", len(line) - len(re.sub(f"^{_M}", "", line))
+    for name in (*"abc", "pre", *"hms", "post"):
+        if match[name]:
+            varies = digit + widths[name] if name in widths else _ANY_WORD
+            pattern += f"{re.escape(line[end : match.start(name)])}(?P<{name}>{varies})"
+            end = match.end(name)
+    return pattern + re.escape(line[end:start])
 
 
-def _literals(match: re.Match[str]) -> list[str]:
-    """What stands before each of these, marks included, and behind the last."""
-    line, names = match[0], _varying(match)
-    lead = len(line) - len(re.sub(f"^{_M}", "", line))
-    ends = [lead, *(match.end(name) for name in names)]
-    starts = [*(match.start(name) for name in names), match.start("rest")]
-    return [line[end:start] for end, start in zip(ends, starts, strict=True)]
+def _is_ascii(header: str) -> bool:
+    """Whether all digits are ours."""
+    return header == header.translate(_FROM_OTHER_DIGITS)
 
 
 def _wide(match: re.Match[str]) -> str:

@@ -28,7 +28,7 @@ from realtalk.files.naming import UniqueNames
 from realtalk.formats.exports.whatsapp.bodies import ENCRYPTED, GROUP_EVENTS, classify
 from realtalk.formats.exports.whatsapp.headers import MARKS, find, has_header
 from realtalk.formats.exports.whatsapp.timeline import Timeline, timeline
-from realtalk.formats.json_input import decode
+from realtalk.formats.json_input import decode, drop_empty
 from realtalk.formats.limits import scale
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
@@ -66,8 +66,7 @@ def head_of(data: bytes) -> str:
 
 def read_lines(data: bytes) -> ExportLines:
     """Every line of the file, without its end."""
-    repaired = 0
-    guessed = False
+    repaired, guessed = 0, False
     if wide := utf16(data):
         text = data.decode(wide, "replace")
         repaired = text.count("\ufffd")
@@ -161,9 +160,8 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         raise RealtalkError("the file holds no message", where=where)
     if not messages["time"].is_sorted():
         messages = messages.sort("time", maintain_order=True)
-    columns = "speaker time text attachments edited deleted".split()  # noqa: SIM905
     return ExportedChat(
-        messages.select(columns),
+        messages.select("speaker", "time", "text", "attachments", "edited", "deleted"),
         ledger,
         tuple(notes),
         dated._replace(heads=dated.heads.head(0)),
@@ -249,12 +247,7 @@ def _people(senders: pl.Series) -> pl.Series:
 
 def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     """Adds `role`: message, system, or why a line is left over."""
-    rest, speaker, text, system = (
-        pl.col.rest,
-        pl.col.speaker,
-        pl.col.text,
-        pl.lit("system"),
-    )
+    rest, speaker, text = pl.col.rest, pl.col.speaker, pl.col.text
     speakers = heads["speaker"].drop_nulls().unique()
     # Editors cut the space off "Mara: " where the text begins on the next line.
     is_empty = rest.str.ends_with(":") & rest.str.strip_suffix(":").is_in(speakers.implode())
@@ -275,13 +268,10 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     opens = pl.int_range(pl.len()) < 3
     notice = opens & text.str.contains(ENCRYPTED) & (text.str.len_chars() > 60)
     is_message = pl.col.role == "message"
-    heads = heads.with_columns(role=pl.when(is_message & notice).then(system).otherwise("role"))
-    group = _group_name(heads)
-    if group is None:
-        return heads
-    return heads.with_columns(
-        role=pl.when(is_message & (speaker == group)).then(system).otherwise("role")
-    )
+    system = pl.when(is_message & notice).then(pl.lit("system"))
+    heads = heads.with_columns(role=system.otherwise("role"))
+    of_group = is_message & speaker.eq_missing(pl.lit(_group_name(heads)))
+    return heads.with_columns(role=pl.when(of_group).then(pl.lit("system")).otherwise("role"))
 
 
 def _once(heads: pl.DataFrame) -> pl.DataFrame:
@@ -366,19 +356,12 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
         titles.append(_chat_name(member, source, alone=not several))
         name = names.free(titles[-1])
         messages = cut_frame(chat.messages, options.gap)
-        speakers = messages["speaker"].unique(maintain_order=True).to_list()
-        chat_column = pl.repeat(name, messages.height, dtype=pl.String, eager=True)
-        frames.append(message_frame({"chat": chat_column, **messages.to_dict(as_series=True)}))
-        calls = packed_calls(chat.calls)
-        extra = pack_extra({"calls": calls} if calls else {})
+        speakers = messages["speaker"].unique(maintain_order=True)
+        frames.append(message_frame(messages.with_columns(chat=pl.lit(name))))
+        extra = pack_extra(drop_empty({"calls": packed_calls(chat.calls)}))
         rows.append(ChatRow(name, tuple(speakers), extra=extra))
         notes += [f"{member.name}: {note}" if several else note for note in chat.notes]
-    tables = Tables(
-        source.name,
-        "whatsapp",
-        tuple(rows),
-        pl.concat(frames) if several else frames[0],
-    )
+    tables = Tables(source.name, "whatsapp", tuple(rows), pl.concat(frames))
     ledger = Ledger.sum([chat.ledger for chat in chats], "lines")
     reading = ReadCorpus(tables=tables, ledger=ledger, notes=tuple(notes))
     return join_overlaps(reading, titles, options.gap)

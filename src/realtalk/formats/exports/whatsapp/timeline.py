@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -61,7 +61,7 @@ def candidates(heads: pl.DataFrame) -> tuple[Order, ...]:
 
 def decide(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision:
     """The order of one family of headers (in file order); `dates` overrules the evidence."""
-    orders = candidates(heads)
+    orders = list(candidates(heads))
     if dates is not None:
         if dates not in orders:
             raise RealtalkError(
@@ -82,23 +82,18 @@ def decide(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision
         lambda order: sum(step < 0 for step in _steps(days_by_order[order])),
     )
     for rule in rules:
-        if len(days_by_order) > 1:
-            costs = {order: rule(order) for order in days_by_order}
-            least = min(costs.values())
-            days_by_order = {
-                order: days for order, days in days_by_order.items() if costs[order] == least
-            }
-    if len(days_by_order) == 1:
-        return Decision(next(iter(days_by_order)), "evidence")
-    if days_by_order.keys() <= {"ymd", "ydm"}:
+        if len(orders) > 1:
+            costs = {order: rule(order) for order in orders}
+            orders = [order for order in orders if costs[order] == min(costs.values())]
+    if len(orders) == 1:
+        return Decision(orders[0], "evidence")
+    if {*orders} <= {"ymd", "ydm"}:
         return Decision("ymd", "evidence")  # no phone writes year, day, month
-    spans = sorted(
-        (1 + sum(map(abs, _steps(days))), order) for order, days in days_by_order.items()
-    )
+    spans = sorted((1 + sum(map(abs, _steps(days_by_order[order]))), order) for order in orders)
     month_first = heads["half"][0] and "/" in heads["family"][0]
     usual = ("mdy" if month_first else "dmy", "dmy", "mdy", "ymd", "ydm")
-    if len({tuple(days) for days in days_by_order.values()}) == 1:
-        return Decision(min(days_by_order, key=usual.index), "evidence")
+    if len({tuple(days_by_order[order]) for order in orders}) == 1:
+        return Decision(min(orders, key=usual.index), "evidence")
     # The same reading may be shared by two orders; only a clear lead over all others counts.
     if spans[0][0] * CLEARLY < spans[1][0]:
         return Decision(spans[0][1], "span")
@@ -138,25 +133,26 @@ def _turning_point(days: list[tuple[int | None, int | None]]) -> int | None:
     second = [at for at, (old, new) in enumerate(days) if old is None and new is not None]
     if not first or not second or first[-1] > second[0]:
         return None
-    best: tuple[int, int] | None = None
-    way = 0  # relative: what one step further adds to the first reading and takes from the second
-    for at in range(first[-1] + 1, second[0] + 1):
-        (old, _), (_, new) = days[at - 1], days[at]
-        if old is None or new is None:
-            return None  # a day that is none in either reading
-        if new >= old and (best is None or way + new - old < best[0]):
-            best = way + new - old, at
-        further_old, further_new = days[at][0], days[at + 1][1] if at + 1 < len(days) else None
-        if further_old is not None and further_new is not None:
-            way += abs(further_old - old) - abs(further_new - new)
-    if best is None:
+    places = range(first[-1] + 1, second[0] + 1)
+    before = [old for at in places if (old := days[at - 1][0]) is not None]
+    after = [new for at in places if (new := days[at][1]) is not None]
+    if not len(before) == len(after) == len(places):
+        return None  # a day that is none in either reading
+    # How far the one reading has come, and how far the other need not go.
+    gone, saved = (
+        accumulate((abs(b - a) for a, b in pairwise(side)), initial=0) for side in (before, after)
+    )
+    ways = zip(places, before, after, gone, saved, strict=True)
+    turns = [(new - old + way - rest, at) for at, old, new, way, rest in ways if new >= old]
+    if not turns:
         return None
-    rest = [new for _, new in days[best[1] :]]
+    _, best = min(turns)
+    later = [new for _, new in days[best:]]
     steady = all(
         day is not None and next_day is not None and next_day >= day - 1
-        for day, next_day in pairwise(rest)
+        for day, next_day in pairwise(later)
     )
-    return best[1] if steady else None
+    return best if steady else None
 
 
 def times(heads: pl.DataFrame, order: Order) -> pl.Series:
@@ -203,7 +199,7 @@ def _wrong_media(heads: pl.DataFrame, order: Order) -> int:
     """How many media names state another day than their message."""
     calendar = _calendar(_runs(heads), order)
     rows = heads.head(_MEDIA_ROWS).select(
-        "a", "b", "c", pl.col.text.str.extract_groups(_MEDIA_DATE).alias("name")
+        "a", "b", "c", name=pl.col.text.str.extract_groups(_MEDIA_DATE)
     )
     wrong = 0
     for a, b, c, year, month, day in rows.unnest("name").drop_nulls().iter_rows():
@@ -291,8 +287,8 @@ def _mark_turned_dates(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, li
     if not _is_known(rows.filter(~later), rows.filter(later)):
         return heads, []
     name = main + _TURNED
-    family = pl.when(own & later).then(pl.lit(name)).otherwise("family").alias("family")
-    return heads.with_columns(family), [name]
+    family = pl.when(own & later).then(pl.lit(name)).otherwise("family")
+    return heads.with_columns(family=family), [name]
 
 
 def _check_stated(dated: pl.DataFrame, stated: Order, where: str) -> None:
