@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import exported
 from exported import messages
 from realtalk.formats.reading import ReadCorpus
@@ -167,45 +165,38 @@ def test_an_english_pc(tmp_path: Path) -> None:
     )
 
 
-DAY = "Wednesday, May 1, 2024"
-
-
-@pytest.mark.parametrize(
-    ("title", "day", "stamps"),
-    [
-        # Android, from old to new, and where English is not American.
-        ("KakaoTalk Chats with Mara", "12:05am, May 1, 2024", "{:02}:05am, May 1, 2024"),
-        ("KakaoTalk Chats with Mara", "May 1, 2024, 12:05 AM", "May 1, 2024, {:02}:05 AM"),
-        ("KakaoTalk Chats with Mara", "May 1, 2024 at 12:05 AM", "May 1, 2024 at {}:05\u202fAM"),
-        ("KakaoTalk Chats with Mara", "May 1, 2024, 12:05 a.m.", "May 1, 2024, {}:05 a.m."),
-        ("KakaoTalk Chats with Mara", "1 May 2024 at 12:05 am", "1 May 2024 at {}:05\u00a0am"),
-        ("KakaoTalk Chats with Mara", "1 May 2024, 00:05", "1 May 2024, {0:02}:05"),
-        ("KakaoTalk Chats with Mara", "Wednesday 1 May 2024", "Wed, 1 May 2024 {0:02}:05"),
-        # An iPhone.
-        ("KakaoTalk Chats with Mara (2 people)-1.txt", DAY, "May 1, 2024, {}:05 AM"),
-        ("Talk_2024.5.3 15:05-1.txt", DAY, "May 1, 2024 {0:02}:05"),
-        ("Talk_2024.5.3 15:05-1.txt", DAY, "May 1, 2024 at {0:02}:05"),
-        ("Mara Talk Chats", DAY, "2024/05/01 AM {}:05"),
-    ],
-)
+@cases("""
+    title | day | stamps
+    # Android, from old to new, and where English is not American.
+    KakaoTalk Chats with Mara | 12:05am, May 1, 2024 | {:02}:05am, May 1, 2024
+    KakaoTalk Chats with Mara | May 1, 2024, 12:05 AM | May 1, 2024, {:02}:05 AM
+    KakaoTalk Chats with Mara | May 1, 2024 at 12:05 AM | May 1, 2024 at {}:05\u202fAM
+    KakaoTalk Chats with Mara | May 1, 2024, 12:05 a.m. | May 1, 2024, {}:05 a.m.
+    KakaoTalk Chats with Mara | 1 May 2024 at 12:05 am | 1 May 2024 at {}:05\u00a0am
+    KakaoTalk Chats with Mara | 1 May 2024, 00:05 | 1 May 2024, {0:02}:05
+    KakaoTalk Chats with Mara | Wednesday 1 May 2024 | Wed, 1 May 2024 {0:02}:05
+    # An iPhone.
+    KakaoTalk Chats with Mara (2 people)-1.txt | Wednesday, May 1, 2024 | May 1, 2024, {}:05 AM
+    Talk_2024.5.3 15:05-1.txt | Wednesday, May 1, 2024 | May 1, 2024 {0:02}:05
+    Talk_2024.5.3 15:05-1.txt | Wednesday, May 1, 2024 | May 1, 2024 at {0:02}:05
+    Mara Talk Chats | Wednesday, May 1, 2024 | 2024/05/01 AM {}:05
+""")
 def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> None:
     hours = (0, 1) if "{0" in stamps else (12, 1)
     first, second = (stamps.format(hour) for hour in hours)
-    lines = [
-        title,
-        "Date Saved : May 3, 2024, 3:05 PM",
-        "",
-        "",
-        day,
-        f"{first}, Mara invited Theo and Nuri.",
-        f"{first}, Mara : did you sleep",
-        "",
-        "at 3:05pm, May 2 : or later?",
-        f"{second}, you : <Photo>",
-        f"{second}: Nuri left this chatroom.",
-        "",
-    ]
-    reading = read(tmp_path, "\n".join(lines))
+    text = f"""{title}
+Date Saved : May 3, 2024, 3:05 PM
+
+
+{day}
+{first}, Mara invited Theo and Nuri.
+{first}, Mara : did you sleep
+
+at 3:05pm, May 2 : or later?
+{second}, you : <Photo>
+{second}: Nuri left this chatroom.
+"""
+    reading = read(tmp_path, text)
     check(
         renamed(reading, "Mara"),
         """
@@ -227,21 +218,18 @@ def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> No
     Mara with KakaoTalk Chats      | Wednesday, May 1, 2024 | 3:06 p.m.
 """)
 def test_english_pcs(tmp_path: Path, title: str, day: str, clock: str) -> None:
-    lines = [
-        title,
-        "Date Saved : 2024-05-03 15:05:11",
-        "",
-        f"--------------- {day} ---------------",
-        f"[Mara] [{clock}] who came?",
-        "We invited everybody.",
-        f"[Theo] [{clock}] (Photo)",
-        "Mara invited Nuri and Ana.",
-        "The message has been deleted.",
-        "",
-    ]
-    reading = read(tmp_path, "\n".join(lines))
+    text = f"""{title}
+Date Saved : 2024-05-03 15:05:11
+
+--------------- {day} ---------------
+[Mara] [{clock}] who came?
+We invited everybody.
+[Theo] [{clock}] (Photo)
+Mara invited Nuri and Ana.
+The message has been deleted.
+"""
     check(
-        reading,
+        read(tmp_path, text),
         """
         Mara (Mara, Theo)
         session 1, 2024-05-01 15:06:00

@@ -87,13 +87,13 @@ def test_fields_that_only_notices_have(tmp_path: Path, fields: dict[str, Any]) -
 
 
 # Sentences of a language that no table holds: Swahili-like, and our own invention.
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        *("{} amebadilisha picha ya kikundi.", "{} alianzisha simu ya video."),
-        *("Mtumiaji {} ameondoka kwenye kikundi.", "{}さんのグループからのお知らせです。"),
-    ],
-)
+@cases("""
+    sentence
+    {} amebadilisha picha ya kikundi.
+    {} alianzisha simu ya video.
+    Mtumiaji {} ameondoka kwenye kikundi.
+    {}さんのグループからのお知らせです。
+""")
 def test_one_sentence_of_several_who_stand_in_it_by_name(tmp_path: Path, sentence: str) -> None:
     told = [(name, sentence.format(name)) for name in (ANN, BO)]
     reading = read(tmp_path, *told, (CLEO, "jambo"), (ANN, "Ann Berg amesema hivi."))
@@ -239,19 +239,17 @@ def test_one_notice_in_other_languages(tmp_path: Path, text: str) -> None:
     assert (texts(reading), reading.ledger.system) == (["hello"], 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (f"{SUBJECT} unsent a message.", "unsent"),
-        ("Du hast einen Anhang gesendet.", "sent"),
-        ("Vous avez envoyé une pièce jointe.", "sent"),
-        ("Enviaste un archivo adjunto.", "sent"),
-        ("तुम्ही अटॅचमेंट पाठवली.", "sent"),
-        ("Du hast mir das falsche Foto gesendet.", None),
-        ("Hai visto?", None),
-        ("", None),
-    ],
-)
+@cases(f"""
+    text                               | expected
+    {SUBJECT} unsent a message.        | unsent
+    Du hast einen Anhang gesendet.     | sent
+    Vous avez envoyé une pièce jointe. | sent
+    Enviaste un archivo adjunto.       | sent
+    तुम्ही अटॅचमेंट पाठवली.                 | sent
+    Du hast mir das falsche Foto gesendet. | null
+    Hai visto?                         | null
+    ""                                 | null
+""")
 def test_wordings(text: str, expected: str | None) -> None:
     assert sort_of(text) == expected
 
@@ -414,24 +412,27 @@ def test_an_emoji_at_the_end_that_was_given_to_a_message_close_by(tmp_path: Path
 
 
 LATER = timedelta(minutes=5)
-GREETINGS = [
-    # What, by how many of two people, on how many days, how often a day.
-    *[("❤️", 2, 250, 2), ("😂😂😂", 2, 100, 3), ("haha {e}", 2, 100, 3), ("ok", 2, 300, 2)],
-    *[("good morning {e}", 1, 365, 1), ("good night my dear love {e}", 2, 365, 1)],
-    *[("te quiero {e}", 2, 200, 3), ("te quiero mucho mi amor ❤️", 2, 200, 3)],
-    *[("Wordle {n} 4/6 {e}", 2, 200, 1), ("I scored {n} points in the game 🎮", 2, 100, 4)],
-    *[
-        ("{n}", 2, 200, 5),
-        ("@{s} are you there", 2, 100, 3),
-        ("day {n} of our trip {e}", 1, 100, 1),
-    ],
-    *[("Happy birthday {s}! 🎉", 2, 20, 1), ("happy new year to you {s} {e}", 2, 9, 1)],
-]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "people", "days", "a_day"), GREETINGS, ids=[one[0] for one in GREETINGS]
-)
+# What, by how many of two people, on how many days, how often a day.
+@cases("""
+    sentence                         | people | days | a_day
+    ❤️                               | 2      | 250  | 2
+    😂😂😂                           | 2      | 100  | 3
+    haha {e}                         | 2      | 100  | 3
+    ok                               | 2      | 300  | 2
+    good morning {e}                 | 1      | 365  | 1
+    good night my dear love {e}      | 2      | 365  | 1
+    te quiero {e}                    | 2      | 200  | 3
+    te quiero mucho mi amor ❤️       | 2      | 200  | 3
+    Wordle {n} 4/6 {e}               | 2      | 200  | 1
+    I scored {n} points in the game 🎮 | 2    | 100  | 4
+    {n}                              | 2      | 200  | 5
+    @{s} are you there               | 2      | 100  | 3
+    day {n} of our trip {e}          | 1      | 100  | 1
+    Happy birthday {s}! 🎉           | 2      | 20   | 1
+    happy new year to you {s} {e}    | 2      | 9    | 1
+""")
 def test_people_who_repeat_themselves(
     tmp_path: Path, sentence: str, people: int, days: int, a_day: int
 ) -> None:
