@@ -213,20 +213,6 @@ def started(server: JudgeServer, cache: Path) -> subprocess.Popen[bytes]:
     return run
 
 
-@pytest.mark.slow
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    gate = threading.Event()
-    with JudgeServer(held(truth, gate)) as server:
-        run = started(server, tmp_path / "cache")
-        run.kill()
-        run.wait()
-        gate.set()
-        resumed = judge(server, tmp_path / "cache").label(turns(12))
-        # Only the calls on their way at the kill are made twice.
-        assert 36 <= len(server.calls) <= 36 + 2
-    assert resumed == asked(truth, turns(12), tmp_path / "fresh") and not reasons(resumed)
-
-
 def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

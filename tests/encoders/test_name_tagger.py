@@ -168,21 +168,6 @@ def test_the_shipped_tagger_knows_names_of_many_languages() -> None:
     assert found[1] == [] and len(name_sources()) == 2
 
 
-@pytest.mark.slow
-@SHIPPED
-def test_words_that_may_be_names_need_more_where_names_are_rare() -> None:
-    tagger = NameTagger()
-    asked = "can you bring the dusty box to rowan"
-    alone = tagger.tag([asked])[0]
-    plain = [f"we ate {count} plums and then it rained for {count} hours" for count in range(900)]
-    among = tagger.tag([asked, *plain])[0]
-    scores = [{asked[e.start : e.end]: e.score for e in some} for some in (alone, among)]
-    assert 0 < scores[1]["rowan"] < scores[0]["rowan"]
-    names = ["ask Rowan", "Ingrid came", "so Petra and Henrik", "Oslo with Ansel", "Ottilie"]
-    dense = tagger.tag([asked, *names])[0]
-    assert dense == alone  # nothing is added where names are many
-
-
 @SHIPPED
 def test_the_shipped_tagger_says_the_same_bytes_in_any_batch() -> None:
     tagger = NameTagger()

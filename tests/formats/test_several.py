@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -93,14 +92,6 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     ]
     assert [entry["name"] for entry in about["source"]] == ["WhatsApp Chat with 0.txt"] * 2
     assert about["options"]["gap"] == GAP.total_seconds()
-
-
-def test_the_order_of_the_files_makes_no_difference(tmp_path: Path) -> None:
-    spans = ((14, 0), (24, 9), (20, 4))
-    parts = [written(tmp_path / f"{span}", "whatsapp", said(*span)) for span in spans]
-    whole = rt.read(written(tmp_path / "whole", "whatsapp", said()))
-    for order in permutations(parts):
-        assert told(rt.read([*order, parts[0]])) == told(whole)
 
 
 def test_events_and_questions_still_point_to_their_messages(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@ shapes in one file, where all messages are read and what was pasted stays text."
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -121,26 +120,6 @@ def test_twelve_hour_words(tmp_path: Path, stated: str) -> None:
 
 def test_the_first_word_that_says_something_counts() -> None:
     assert [hour_of_day(hour, "", "noon") for hour in (1, 11, 12)] == [13, 11, 12]
-
-
-@pytest.mark.slow
-def test_whatstk_header_formats(tmp_path: Path, data: Path) -> None:
-    formats = json.loads((data / "chat_exports/whatsapp/whatstk_header_formats.json").read_text())
-    assert len(formats) > 90
-    start = datetime(2019, 11, 27, 22, 41, 7)
-    times = [start + timedelta(hours=7 * n, seconds=13 * n) for n in range(24)]
-    for entry in formats:
-        shape = str(entry["format"])
-        text = ""
-        for n, time in enumerate(times):
-            header = time.strftime(shape.replace("%name:", "")).rstrip(" ") + " "
-            text += f"{header}{'Mara' if n % 2 else 'Theo'}: message {n}\n"
-        found = read(tmp_path, text)
-        step = 1 if "%S" in shape else 60
-        expected = [t.replace(second=0) if step == 60 else t for t in times]
-        assert [m.time for m in found] == expected, shape
-        assert [m.text for m in found] == [f"message {n}" for n in range(24)], shape
-        assert {m.speaker for m in found} == {"Mara", "Theo"}, shape
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import exported
+from exported import opened_as
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.convokit import FORMAT
-from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused
 from shown import check
@@ -52,17 +52,13 @@ def folder(tmp_path: Path) -> Path:
     )
 
 
-def _read(path: Path, options: ReadOptions | None = None) -> ReadCorpus:
-    return FORMAT.read(Source.open(path), options or ReadOptions())
-
-
 def _written(corpus: Corpus, path: Path) -> Path:
     assert len(exported.written("convokit", corpus, path)) == 5
     return path
 
 
 def test_one_chat_a_conversation_with_its_own_ids_and_meta(folder: Path) -> None:
-    reading = _read(folder)
+    reading = opened_as("convokit", folder)
     assert (reading.corpus.name, reading.corpus.format) == ("small-corpus", "convokit")
     check(
         reading,
@@ -82,14 +78,14 @@ def test_one_chat_a_conversation_with_its_own_ids_and_meta(folder: Path) -> None
         4 entries = 4 in messages + 0 system + 0 left over
         """,
     )
-    wide = _read(folder, ReadOptions(gap=timedelta(days=3))).corpus.chats[0]
+    wide = opened_as("convokit", folder, gap=timedelta(days=3)).corpus.chats[0]
     assert [len(session.messages) for session in wide.sessions] == [3]
 
 
 def test_the_way_back_is_plain_convokit(folder: Path, tmp_path: Path) -> None:
-    corpus = _read(folder).corpus
+    corpus = opened_as("convokit", folder).corpus
     out = _written(corpus, tmp_path / "out" / "small-corpus")
-    assert _read(out).corpus == corpus
+    assert opened_as("convokit", out).corpus == corpus
     lines = [json.loads(line) for line in (out / "utterances.jsonl").read_text().splitlines()]
     assert "realtalk" not in (out / "utterances.jsonl").read_text()
     needed = {"id", "conversation_id", "text", "speaker", "meta", "reply-to", "timestamp"}
@@ -108,7 +104,7 @@ def test_the_older_names(tmp_path: Path) -> None:
     path = _folder(tmp_path / "old", OLD, users={"mara": {"age": 31}})
     assert FORMAT.sniff(Source.open(path))
     check(
-        _read(path),
+        opened_as("convokit", path),
         """
         a (mara, theo) {"convokit":{"speakers":{"mara":{"age":31}}}}
         session 1, 1970-01-01 00:00:00
@@ -117,15 +113,15 @@ def test_the_older_names(tmp_path: Path) -> None:
         2 entries = 2 in messages + 0 system + 0 left over
         """,
     )
-    corpus = _read(path).corpus
-    assert _read(_written(corpus, tmp_path / "new" / "old")).corpus == corpus
+    corpus = opened_as("convokit", path).corpus
+    assert opened_as("convokit", _written(corpus, tmp_path / "new" / "old")).corpus == corpus
 
 
 def test_zip_and_nested_folder(folder: Path, tmp_path: Path) -> None:
     archive = shutil.make_archive(str(tmp_path / "packed"), "zip", folder.parent, folder.name)
-    source = Source.open(archive)
-    assert FORMAT.sniff(source)
-    assert FORMAT.read(source, ReadOptions()).corpus.chats == _read(folder).corpus.chats
+    assert FORMAT.sniff(Source.open(archive))
+    packed = opened_as("convokit", archive).corpus
+    assert packed.chats == opened_as("convokit", folder).corpus.chats
 
 
 def test_ids_shared_by_chats_become_unique_for_convokit(tmp_path: Path) -> None:
@@ -140,7 +136,7 @@ def test_ids_shared_by_chats_become_unique_for_convokit(tmp_path: Path) -> None:
     assert [line["id"] for line in lines[:3]] == ["x/D1:1", "x/D1:2", "x/D1:3"]
     assert lines[1]["reply-to"] == "x/D1:3"
     assert len({line["id"] for line in lines}) == 6
-    assert _read(out).corpus == corpus
+    assert opened_as("convokit", out).corpus == corpus
 
 
 def test_odd_lines_are_left_over(tmp_path: Path) -> None:
@@ -149,7 +145,7 @@ def test_odd_lines_are_left_over(tmp_path: Path) -> None:
     with (path / "utterances.jsonl").open("a") as file:
         file.write('\n{"broken\n')
     check(
-        _read(path),
+        opened_as("convokit", path),
         """
         u1 (mara)
         session 1, 2026-03-02 18:00:00
@@ -174,4 +170,4 @@ def test_a_folder_without_utterances_is_an_error(tmp_path: Path) -> None:
     (path / "index.json").write_text("{}")
     assert not FORMAT.sniff(Source.open(path))
     with refused("utterances"):
-        _read(path)
+        opened_as("convokit", path)

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import exported
+from exported import opened_as
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.formats.published.jsonl import FORMAT
-from realtalk.formats.reading import ReadCorpus, ReadOptions
-from realtalk.formats.source import Source
 from refusals import refused
 from shown import check
 
@@ -19,10 +17,6 @@ FOREIGN: list[dict[str, Any]] = json.loads(r"""[
  {"Sender": "Mara", "sent_at": "2026-03-02 18:03", "Body": "hey", "likes": 2},
  {"Sender": "Theo", "sent_at": "2026-03-02T18:04:30", "Body": "hi\nthere", "likes": null},
  {"Sender": "Mara", "sent_at": "2026-03-03 09:00", "Body": ""}]""")
-
-
-def _read(path: Path, **options: Any) -> ReadCorpus:
-    return FORMAT.read(Source.open(path), ReadOptions(**options))
 
 
 def _saved(path: Path, rows: list[Any]) -> Path:
@@ -40,7 +34,7 @@ def test_one_message_a_line_with_all_fields(tmp_path: Path) -> None:
     assert lines[3] == json.loads("""{"type": "message", "chat": "c", "session": 1, "id": "D1:1",
         "speaker": "Mara", "time": "2026-03-02T18:03:00", "text": "hey", "attachments": [],
         "reply_to": null, "edited": false, "deleted": false, "extra": ""}""")
-    reading = _read(path)
+    reading = opened_as("jsonl", path)
     assert reading.corpus == corpus
     assert (reading.ledger.total, reading.ledger.in_messages, reading.ledger.system) == (4, 1, 3)
 
@@ -60,7 +54,7 @@ def test_a_damaged_line_of_ours_is_left_over(tmp_path: Path) -> None:
         7,
     ]
     path = _saved(tmp_path / "x.jsonl", [*head, {**good, "time": None}, *bad])
-    reading = _read(path)
+    reading = opened_as("jsonl", path)
     assert reading.ledger.in_messages == 1
     assert [left.where for left in reading.ledger.leftovers] == [
         f"x.jsonl:{number}" for number in range(4, 10)
@@ -71,11 +65,11 @@ def test_a_damaged_line_of_ours_is_left_over(tmp_path: Path) -> None:
 def test_a_later_layout_is_refused(tmp_path: Path) -> None:
     path = _saved(tmp_path / "x.jsonl", [{"type": "corpus", "realtalk": 2}])
     with refused("later version"):
-        _read(path)
+        opened_as("jsonl", path)
 
 
 def test_common_keys_are_recognised(tmp_path: Path) -> None:
-    reading = _read(_saved(tmp_path / "family.jsonl", FOREIGN))
+    reading = opened_as("jsonl", _saved(tmp_path / "family.jsonl", FOREIGN))
     assert reading.corpus.format == "jsonl"
     check(
         reading,
@@ -90,7 +84,7 @@ def test_common_keys_are_recognised(tmp_path: Path) -> None:
         3 lines = 3 in messages + 0 system + 0 left over
         """,
     )
-    (wide,) = _read(tmp_path / "family.jsonl", gap=timedelta(days=2)).corpus.chats
+    (wide,) = opened_as("jsonl", tmp_path / "family.jsonl", gap=timedelta(days=2)).corpus.chats
     assert len(wide.sessions) == 1
 
 
@@ -102,7 +96,7 @@ def test_named_and_nested_keys(tmp_path: Path) -> None:
     path = _saved(tmp_path / "x.jsonl", rows)
     columns = (("speaker", "who.n"), ("text", "what"), ("time", "t"), ("reply_to", "ref"))
     check(
-        _read(path, columns=columns),
+        opened_as("jsonl", path, columns=columns),
         """
         x (Theo, Mara)
         session 1, 2026-03-02 18:00:00
@@ -123,7 +117,7 @@ def test_sessions_of_the_file_are_kept(tmp_path: Path) -> None:
      {"speaker": "b", "text": "y", "session": 3},
      {"speaker": "a", "text": "z", "session": 7}]""")
     check(
-        _read(_saved(tmp_path / "x.jsonl", rows)),
+        opened_as("jsonl", _saved(tmp_path / "x.jsonl", rows)),
         """
         x (b, a)
         session 3, None
@@ -139,18 +133,18 @@ def test_sessions_of_the_file_are_kept(tmp_path: Path) -> None:
 def test_unknown_keys_are_listed_in_the_error(tmp_path: Path) -> None:
     path = _saved(tmp_path / "x.jsonl", [{"qui": "Mara", "quoi": "secret"}])
     with refused("found: qui, quoi") as caught:
-        _read(path)
+        opened_as("jsonl", path)
     assert "`columns=speaker=" in str(caught.value)
     assert "secret" not in str(caught.value)
     with refused("it has: qui, quoi"):
-        _read(path, columns=(("text", "que"),))
+        opened_as("jsonl", path, columns=(("text", "que"),))
     with refused("unknown-column"):
-        _read(path, columns=(("speakr", "qui"),))
+        opened_as("jsonl", path, columns=(("speakr", "qui"),))
 
 
 def test_lines_that_are_no_message(tmp_path: Path) -> None:
     path = _saved(tmp_path / "x.jsonl", [*FOREIGN, 5, {"Body": "who?"}])
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes() + b"\n{broken\n")
-    ledger = _read(path).ledger
+    ledger = opened_as("jsonl", path).ledger
     assert (ledger.total, ledger.in_messages, ledger.system) == (7, 3, 1)
     assert " ".join(left.where for left in ledger.leftovers) == "x.jsonl:4 x.jsonl:5 x.jsonl:7"
