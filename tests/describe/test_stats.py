@@ -226,10 +226,8 @@ def test_sessions_stored_in_pieces_are_put_together() -> None:
 def test_realtalk_as_published(data: Path) -> None:
     told = describe(open_reading(data / "realtalk").reading.tables).to_json()
     # Table 6 counts every annotated event, also those whose text is empty.
-    assert {chat["chat"].split("_")[1]: chat["events"] for chat in told["per_chat"]} == {
-        **{"1": 44, "2": 41, "3": 51, "4": 61, "5": 61},
-        **{"6": 84, "7": 90, "8": 83, "9": 29, "10": 56},
-    }
+    events = [chat["events"] for chat in told["per_chat"]]
+    assert events == [44, 41, 51, 61, 61, 84, 90, 83, 29, 56]
 
 
 def test_rows_of_one_name_are_told_apart_by_what_comes_next() -> None:

@@ -100,14 +100,6 @@ def test_three_calls_a_turn_and_the_rest_is_not_asked(tmp_path: Path) -> None:
     assert dict(label.unscored) == dict.fromkeys(("sentiment", "emotion", "intimacy"), "not asked")
 
 
-def test_nobody_else_reads_the_stored_answers(tmp_path: Path) -> None:
-    cache = tmp_path / "of" / "answers"
-    with JudgeServer(truth) as server:
-        judge(server, cache).label(turns(1))
-    assert [path for path in cache.rglob("*") if path.is_file()]
-    assert cache.stat().st_mode & 0o777 == 0o700
-
-
 def test_a_turn_without_words_is_not_sent(tmp_path: Path) -> None:
     blank = TurnInput("Chat_A", 1, 1, "Mara", ("D1:1",), None, " \n", "")
     with JudgeServer(truth) as server:

@@ -183,13 +183,14 @@ def lines_of(path: Path, most: int) -> dict[str, list[str]]:
     return found
 
 
-def test_a_script_of_one_language_tells_it() -> None:
-    assert told(["நாளை நாம் சந்தைக்குப் போகலாம், குடையை எடுத்து வா"] * 3).turns == {"ta": 3}
-    assert told(["ხვალ ბაზარში წავიდეთ, ქოლგა არ დაგავიწყდეს"] * 3).turns == {"ka": 3}
-
-
-def test_a_script_that_is_not_known_is_another_language() -> None:
-    assert told(["ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ"] * 3).turns == {"other": 3}
+@cases("""
+    text                                               | code
+    நாளை நாம் சந்தைக்குப் போகலாம், குடையை எடுத்து வா      | ta
+    ხვალ ბაზარში წავიდეთ, ქოლგა არ დაგავიწყდეს         | ka
+    ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ                     | other  # a script that is not known
+""")
+def test_a_script_of_one_language_tells_it(text: str, code: str) -> None:
+    assert told([text] * 3).turns == {code: 3}
 
 
 def test_the_chat_decides_where_a_piece_could_be_of_two_languages() -> None:

@@ -18,7 +18,7 @@ from realtalk.formats import source
 from realtalk.formats.opening import open_reading
 from realtalk.formats.source import Source, ending
 from refusals import refused
-from text_tables import rows, unescaped
+from text_tables import cases, rows, unescaped
 
 
 def test_members_of_each_kind(tmp_path: Path) -> None:
@@ -104,9 +104,13 @@ def read_back(path: Path | str) -> tuple[str, int]:
     return found.format, found.reading.tables.messages.height
 
 
-@pytest.mark.parametrize(
-    "name", ["chat", "chat.log", "chat.txt.bak", "WhatsApp Chat with Dr. Mara"]
-)
+@cases("""
+    name
+    chat
+    chat.log
+    chat.txt.bak
+    WhatsApp Chat with Dr. Mara
+""")
 def test_a_name_that_tells_nothing(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(CHAT)
     assert read_back(tmp_path / name) == ("whatsapp", 2)

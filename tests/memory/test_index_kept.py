@@ -10,7 +10,7 @@ import pytest
 
 from realtalk.chat import Chat
 from realtalk.encoders.sentences import SentenceEncoder
-from realtalk.files.caches import INDEXES, LIMIT, survey
+from realtalk.files.caches import LIMIT
 from realtalk.memory.index import ChatIndex, content_key
 from refusals import refused
 from short_chats import chat_of
@@ -49,19 +49,6 @@ def test_the_oldest_by_use_go_and_come_again(
     monkeypatch.setenv(LIMIT, "1B")
     assert made(2, encoder, kept).exists()  # just written, though it is too much
     assert [path.exists() for path in (*paths, newest)] == [False, False, True, False]
-
-
-def test_only_the_owner_reads_an_index_and_it_is_declared(
-    encoder: SentenceEncoder, kept: Path
-) -> None:
-    before = os.umask(0)
-    try:
-        path = made(0, encoder, kept)
-    finally:
-        os.umask(before)
-    assert path.stat().st_mode & 0o777 == 0o600
-    found = survey(kept.parent)
-    assert [(item.kind, item.files) for item in found] == [(INDEXES, (path,))]
 
 
 def test_a_wrong_limit_is_said_before_the_slow_part(

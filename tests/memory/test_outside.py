@@ -181,9 +181,8 @@ def test_a_failure_names_the_question_not_its_text() -> None:
 """)
 def test_a_reference_that_leads_nowhere(reference: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MATCHING)
-    with refused() as raised:
+    with refused(said):
         load_object(reference.format(mine=tmp_path / "mine.py"), "system")
-    assert said in str(raised.value)
 
 
 @cases("""
@@ -414,9 +413,8 @@ class Uncallable(NoRecall):
 def test_what_cannot_be_used_is_one_line_before_anything_is_stored(
     memory: Any, said: str, tmp_path: Path
 ) -> None:
-    with refused() as raised:
+    with refused(said) as raised:
         probe(memory, out=tmp_path / "run")
-    assert said in str(raised.value)
     assert "a line of the chat" not in str(raised.value)
     rows = tmp_path / "run" / "rows.jsonl"
     assert not rows.exists() or rows.read_bytes() == b""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -125,16 +124,6 @@ def test_a_judge_gives_two_scores_and_sees_no_chat(tmp_path: Path) -> None:
         ("Q1", "strict"): 0.0,
     }
     assert {row["judge"] for row in kept} == {"openai-api/local/tiny"}
-
-
-def test_a_rambling_judge_is_asked_again(tmp_path: Path) -> None:
-    kept: list[dict[str, Any]] = []
-    turns = itertools.count()
-    with JudgeServer(lambda _: ("It seems correct", "CORRECT")[next(turns) % 2]) as server:
-        judge = Judge(asked(server, tmp_path, connections=1), load_wording())
-        judge.judge(ROWS[:1], kept.append)
-        assert [row["right"] for row in kept] == [1.0, 1.0]
-        assert [row["calls"] for row in kept] == [2, 2]
 
 
 @cases(r"""

@@ -159,7 +159,7 @@ def test_what_is_searched_of_a_message() -> None:
 
 STORIES = Path(__file__).parent / "stories"
 SESSIONS = (1, 7, 13, 19, 26, 33, 39, 45)  # the first message of each
-EVIDENCE = (1,), (6,), (7,), (15,), (18, 19), (21,), (25,), (29,), (32,), (35,), (43,), (47,)
+EVIDENCE = "1 | 6 | 7 | 15 | 18 19 | 21 | 25 | 29 | 32 | 35 | 43 | 47"  # of each question
 
 
 def read_story(language: str) -> Chat:
@@ -176,7 +176,9 @@ def read_story(language: str) -> Chat:
         sessions.append(Session(number, time, messages))
     asked = [line[2:] for line in lines if line[0] == "?"]
     questions = tuple(
-        Question(f"Q{number}", text, None, "", evidence=tuple(map(str, EVIDENCE[number - 1])))
+        Question(
+            f"Q{number}", text, None, "", evidence=tuple(EVIDENCE.split("|")[number - 1].split())
+        )
         for number, text in enumerate(asked, 1)
     )
     return Chat(language, names, tuple(sessions), questions=questions)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from realtalk.chat import Chat, is_nobody, unpack_extra
 from realtalk.errors import RealtalkError
-from realtalk.formats.opening import open_reading
 from realtalk.threads.prompting import prompt
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import LEAKS, RELEASED, Case, protocol
@@ -154,32 +151,3 @@ def test_released_is_all_of_them() -> None:
     assert [target.key for target in samples.targets] == ["slugs/s3"]
     found = prompt(samples.of("p-conv")[0])
     assert "expected to be positive" in found and "→ -7" in found and "(score 12)" in found
-
-
-def chosen_as_released(chat: Chat) -> tuple[str, float] | None:
-    """The released rules once more, naively: the reply that is asked about, and its score."""
-    post, *replies = chat.messages
-    own = [each for each in replies if each.speaker == post.speaker and not each.deleted]
-    # Ours also wants the parent to be older, as any target of ours.
-    fit = []
-    for at, each in enumerate(own):
-        parent, score = chat.by_id[each.reply_to or ""], unpack_extra(each.extra)["score"]
-        if parent.time and each.time and parent.time < each.time and not parent.deleted:
-            fit.append((abs(score), each.time, at, each.id, score))
-    if is_nobody(post.speaker) or len(chat.speakers) < 4 or len(own) < 3 or not fit:
-        return None
-    size, *_, id_, score = max(fit)
-    return (id_, score) if size > 3 else None
-
-
-def test_released_targets_are_those_of_the_rules_on_real_threads(data: Path) -> None:
-    corpus = open_reading(data / "reddit" / "persona_like_small.json").reading.corpus
-    chosen = {chat.id: chosen_as_released(chat) for chat in corpus.chats}
-    expected = {id_: found for id_, found in chosen.items() if found}
-    rules = protocol(leaks=("target-by-outcome",), least=1)
-    found = make_samples(corpus, "sentiment", protocol=rules).targets
-    assert len(expected) > 15
-    assert {t.thread: (t.comment, t.score) for t in found} == expected
-    positive = sum(score > 0 for _, score in expected.values())
-    halved = make_samples(corpus, "sentiment", protocol=RELEASED).targets
-    assert len(halved) == len(expected) - positive // 2

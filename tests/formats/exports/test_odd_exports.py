@@ -75,9 +75,12 @@ WHATSAPP = (
 )
 
 
-@pytest.mark.parametrize(
-    "tail", ["14/07/2024, 9", "14/07/2024, 9:43", "14/07/2024, 9:43\u202fpm -"]
-)
+@cases(r"""
+    tail
+    14/07/2024, 9
+    14/07/2024, 9:43
+    "14/07/2024, 9:43\u202fpm -"
+""")
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_a_chat_that_ends_in_the_middle_of_a_header(
     tmp_path: Path, tail: str, encoding: str

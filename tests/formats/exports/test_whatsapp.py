@@ -224,13 +224,15 @@ def parts(second: str, people: tuple[str, str] = ("Mara", "Theo")) -> tuple[str,
     return "\n".join(lines) + "\n", [str(n) for n in range(15)]
 
 
-@pytest.mark.parametrize(
-    "second",
-    [
-        *("[%d.%m.%y, %H:%M:%S] ", "%m/%d/%y, %I:%M %p - ", "%Y-%m-%d %H:%M - "),
-        *("[%d %b %Y, %H:%M:%S] ", "%b %d, %Y, %I:%M %p - ", "%d %B %Y, %H:%M - "),
-    ],
-)
+@cases("""
+    second
+    "[%d.%m.%y, %H:%M:%S] "
+    "%m/%d/%y, %I:%M %p - "
+    "%Y-%m-%d %H:%M - "
+    "[%d %b %Y, %H:%M:%S] "
+    "%b %d, %Y, %I:%M %p - "
+    "%d %B %Y, %H:%M - "
+""")
 def test_two_exports_in_one_file(tmp_path: Path, second: str) -> None:
     text, expected = parts(second)
     reading = read(tmp_path, text)
@@ -274,9 +276,12 @@ def test_folder_of_exports(tmp_path: Path) -> None:
     assert (reading.ledger.total, reading.corpus.format) == (12, "whatsapp")
 
 
-@pytest.mark.parametrize(
-    "name", ["WhatsApp Chat with Theo", "WhatsApp-Chat mit Theo", "Chat de WhatsApp con Theo"]
-)
+@cases("""
+    name
+    WhatsApp Chat with Theo
+    WhatsApp-Chat mit Theo
+    Chat de WhatsApp con Theo
+""")
 def test_chat_name(tmp_path: Path, name: str) -> None:
     assert read_all(tmp_path, {f"{name}.txt": SMALL}).corpus.chats[0].id == "Theo"
 

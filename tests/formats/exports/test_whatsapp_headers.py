@@ -122,15 +122,13 @@ def test_the_first_word_that_says_something_counts() -> None:
     assert [hour_of_day(hour, "", "noon") for hour in (1, 11, 12)] == [13, 11, 12]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "22:35, 12/07/2017 - An: chào\n09:01, 13/07/2017 - Bình: ừ",
-        "[22:35:10, 12/07/2017] An: chào\n[09:01:00, 13/07/2017] Bình: ừ",
-        "10:35 PM, 12/07/2017 - An: chào\n9:01 AM, 13/07/2017 - Bình: ừ",
-        "22:35 12-07-2017 - An: chào\nlại đây\n09:01 13-07-2017 - Bình: ừ",
-    ],
-)
+@cases(r"""
+    lines
+    "22:35, 12/07/2017 - An: chào\n09:01, 13/07/2017 - Bình: ừ"
+    "[22:35:10, 12/07/2017] An: chào\n[09:01:00, 13/07/2017] Bình: ừ"
+    "10:35 PM, 12/07/2017 - An: chào\n9:01 AM, 13/07/2017 - Bình: ừ"
+    "22:35 12-07-2017 - An: chào\nlại đây\n09:01 13-07-2017 - Bình: ừ"
+""")
 def test_the_time_may_come_first(tmp_path: Path, lines: str) -> None:
     first, last = read(tmp_path, lines)
     assert (first.speaker, first.text.split("\n")[0]) == ("An", "chào")
@@ -290,9 +288,12 @@ def test_an_extract_inside_a_message(name: str, tmp_path: Path) -> None:
     assert reading.ledger.in_messages == len(text)
 
 
-@pytest.mark.parametrize(
-    "name", ["older words of strangers", "words of this chat", "one line of this chat"]
-)
+@cases("""
+    name
+    older words of strangers
+    words of this chat
+    one line of this chat
+""")
 def test_an_extract_in_the_last_message(name: str, tmp_path: Path) -> None:
     reading = read_mixed(tmp_path, headed(MAIN, 21) + PASTED[name])
     assert reading.tables.messages.height == 21

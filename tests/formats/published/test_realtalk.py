@@ -41,10 +41,6 @@ PUBLISHED = """{"name": {"speaker_1": "Noor", "speaker_2": "Sam Quill"},
     {"question": "Why?", "answer": "Because.", "evidence": [], "category": 9}]}"""
 
 
-def message(id_: str, speaker: str, text: str, time: str) -> dict[str, Any]:
-    return {"clean_text": text, "speaker": speaker, "date_time": time, "dia_id": id_}
-
-
 def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     """The folder with a chat in which something else stands."""
     data = json.loads(PUBLISHED)
@@ -107,7 +103,7 @@ def test_entries_that_are_no_messages_are_left_over(folder: Path) -> None:
 
 
 def test_three_speakers_do_not_fit(folder: Path, tmp_path: Path) -> None:
-    third = message("D2:2", "Eve", "hm", "03.03.2026, 10:00:00")
+    third = {"clean_text": "hm", "speaker": "Eve", "date_time": "", "dia_id": "D2:2"}
     corpus = opened_as(
         "realtalk", changed(folder, lambda data: data["session_2"].append(third))
     ).corpus
