@@ -32,7 +32,7 @@ from realtalk.ei.languages import (
 )
 from realtalk.ei.values import from_frame, speakers_frame, speakers_json
 from realtalk.text.languages import LanguageIdentifier, turn_languages
-from text_tables import cases, spoken
+from text_tables import cases, records, spoken
 
 OTHERS = dict(
     spoken("""
@@ -217,16 +217,16 @@ MADE: Mapping[str, Any] = {
     "version": "1",
     "rules": {},
     "languages": {
-        "es": {
-            "grade": "usable",
-            "measures": {
-                **{"sentiment": {"grade": "good"}, "emotion": {"grade": "usable"}},
-                **{"reflective": {"grade": "rough"}, "grounding": {"grade": "usable"}},
-                **{"empathy": {"grade": "usable"}, "intimacy": {"grade": "usable"}},
-            },
-        },
-        "sw": {"grade": "rough", "measures": {"sentiment": {"grade": "rough"}}},
-        "en": {"grade": "usable", "measures": {"sentiment": {"grade": "usable"}}},
+        row["code"]: {
+            "grade": row["grade"],
+            "measures": {name: {"grade": grade} for name, grade in row["measures"].items()},
+        }
+        for row in records("""
+    code | grade  | measures
+    es   | usable | {"sentiment": "good", "emotion": "usable", "reflective": "rough", "grounding": "usable", "empathy": "usable", "intimacy": "usable"}
+    sw   | rough  | {"sentiment": "rough"}
+    en   | usable | {"sentiment": "usable"}
+    """)  # noqa: E501
     },
 }
 VERSION = "multilingual 1"

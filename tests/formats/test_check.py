@@ -72,21 +72,21 @@ def test_what_a_message_is_and_whose() -> None:
     picture = Message("D1:3", "Theo", START, "", (Attachment("image"),))
     gone = Message("D1:4", "Theo", START, "", deleted=True)
     odd = (said("D1:1", 0, " "), said("D1:1", 0), said("D2:9", 0, speaker="Nobody"))
-    assert findings(session(1, *odd, picture, gone), session(2)) == [
-        ("message-empty", "D1:1"),
-        ("duplicate-id", "D1:1"),
-        ("speaker-unlisted", "D2:9"),
-        ("session-empty", "session 2"),
-        ("id-session", "messages"),
-    ]
+    assert findings(session(1, *odd, picture, gone), session(2)) == rows("""
+        message-empty    | D1:1
+        duplicate-id     | D1:1
+        speaker-unlisted | D2:9
+        session-empty    | session 2
+        id-session       | messages
+    """)
 
 
 def test_events_need_a_session_and_words() -> None:
     events = (Event(1, "Mara", "walks"), Event(7, "Mara", "swims"), Event(1, "Mara", " "))
-    assert findings(session(1, said("D1:1", 0)), events=events) == [
-        ("event-session-missing", "session 7"),
-        ("event-empty", "session 1"),
-    ]
+    assert findings(session(1, said("D1:1", 0)), events=events) == rows("""
+        event-session-missing | session 7
+        event-empty           | session 1
+    """)
 
 
 def asked(**changes: object) -> Question:
@@ -167,12 +167,12 @@ def test_what_became_no_message_is_a_finding() -> None:
 def test_what_an_audit_found_is_listed_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Audit, "load_shipped", staticmethod(audit))
     found = [each for each in check(corpus()).findings if "audit" in RULES[each.rule][1]]
-    assert [(each.rule, each.where, each.severity) for each in found] == [
-        ("evidence-audited", "Q1", "note"),
-        ("gold-wrong", "Q2", "warning"),
-        ("gold-incomplete", "Q3", "warning"),
-        ("gold-unanswerable", "Q4", "warning"),
-    ]
+    assert [(each.rule, each.where, each.severity) for each in found] == rows("""
+        evidence-audited  | Q1 | note
+        gold-wrong        | Q2 | warning
+        gold-incomplete   | Q3 | warning
+        gold-unanswerable | Q4 | warning
+    """)
     assert found[0].detail == "D2:1, D2:3" and found[1].detail == "Not Salt."
 
 

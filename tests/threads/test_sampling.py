@@ -295,10 +295,10 @@ def test_missing_authors_are_nobody() -> None:
     messages = [said("p", "[deleted]", 0, "post")]
     messages += [said(f"n{n}", who, n + 1, "mine", 1, "p") for n, who in enumerate(names * 3)]
     messages += [said(f"m{n}", "mara", 50 + n, "mine too", 1, f"n{n}") for n in range(3)]
-    messages.append(replace(said("gone", "mara", 60, "", 1, "p"), deleted=True))
+    messages.append(replace(said("d", "mara", 60, "no more", 1, "p"), deleted=True))
     samples = make_samples(forum(thread("t", *messages)), "sentiment")
     assert {target.user for target in samples.targets} == {"mara"}
-    assert samples.counts.skipped == {"has no named author": 12}
+    assert samples.counts.skipped == {"has no named author": 12, "is deleted or empty": 1}
     shown = samples.of("p-conv")[0].conversation
     assert [each.author for each in shown] == ["[deleted]", "[deleted]"]
 
