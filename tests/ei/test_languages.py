@@ -105,22 +105,16 @@ def test_short_messages_of_a_language_are_weighed_together(language: str) -> Non
     assert told(lines * 3).mainly == (language,)
 
 
+SMALL_TALK = (
+    "hey | are you up | yeah | coming over? | in a bit | ok | when | after lunch | cool | see you"
+)
+
+
 @pytest.mark.parametrize("kind", ENGLISH)
 def test_english_is_english_however_it_is_written(kind: str) -> None:
     lines = [ENGLISH[kind]] * 6
     if kind == "a word or two":
-        lines = [
-            "hey",
-            "are you up",
-            "yeah",
-            "coming over?",
-            "in a bit",
-            "ok",
-            "when",
-            "after lunch",
-            "cool",
-            "see you",
-        ]
+        lines = SMALL_TALK.split(" | ")
     assert told(lines).english == 1.0
     assert encoder_for(told(lines).turns) == "english"
     assert language_notes([told(lines)]) == []

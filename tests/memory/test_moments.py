@@ -195,21 +195,12 @@ def test_answers_that_say_odd_things_are_refused_in_a_line(
 # --- published sets: no question sees what came after it ---
 
 
-LONGMEMEVAL = [
-    {"question_id": "q1", "question_type": "multi-session", "question": "Which kiln?"}
-    | {"answer": "blue", "question_date": "2023/05/02 (Tue) 04:40", "answer_session_ids": ["s"]}
-    | {
-        "haystack_session_ids": ["s", "late"],
-        "haystack_sessions": [
-            [{"role": "user"} | said]
-            for said in (
-                {"content": "my kiln is blue", "has_answer": True},
-                {"content": "my kiln is red"},
-            )
-        ],
-    }
-    | {"haystack_dates": ["2023/05/01 (Mon) 07:00", "2023/06/01 (Thu) 07:00"]}
-]
+LONGMEMEVAL = json.loads("""[{"question_id": "q1", "question_type": "multi-session",
+    "question": "Which kiln?", "answer": "blue", "question_date": "2023/05/02 (Tue) 04:40",
+    "answer_session_ids": ["s"], "haystack_session_ids": ["s", "late"],
+    "haystack_dates": ["2023/05/01 (Mon) 07:00", "2023/06/01 (Thu) 07:00"],
+    "haystack_sessions": [[{"role": "user", "content": "my kiln is blue", "has_answer": true}],
+        [{"role": "user", "content": "my kiln is red"}]]}]""")
 
 
 def _beam(folder: Path) -> Path:

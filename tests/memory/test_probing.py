@@ -36,7 +36,7 @@ from realtalk.models.asking import ModelConfig
 from refusals import refused
 from samples import read_sample
 from short_chats import chat_of, said
-from text_tables import cases
+from text_tables import cases, records
 
 START = datetime(2026, 3, 2, 9)
 CATEGORIES = ("temporal", "multi_hop", "commonsense")
@@ -261,12 +261,13 @@ def test_figures_overall_and_by_category(tmp_path: Path) -> None:
 
 
 def test_the_picture_marks_what_nothing_beats(tmp_path: Path) -> None:
-    points = [
-        {"tokens": 100, "value": 0.5},
-        {"tokens": 200, "value": 0.4},
-        {"tokens": 200, "value": 0.6},
-        {"tokens": 900, "value": 0.6},
-    ]
+    points = records("""
+        tokens | value
+        100    | 0.5
+        200    | 0.4
+        200    | 0.6
+        900    | 0.6
+    """)
     assert pareto(points) == [0, 2]
     run = run_probe(plan_of(Sayer(right=0.5)), tmp_path)
     charts = draw_sweep({"shuffled": run, "again": run})

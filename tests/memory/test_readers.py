@@ -19,7 +19,7 @@ from realtalk.memory.values import Context
 from realtalk.models.asking import ModelConfig, Prompt, ask
 from refusals import refused
 from short_chats import chat_of, said
-from text_tables import cases
+from text_tables import cases, rows
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 CHAT = chat_of(
@@ -116,13 +116,13 @@ def test_a_judge_gives_two_scores_and_sees_no_chat(tmp_path: Path) -> None:
             assert "kiln" not in call.prompt and "2 March 2026" in call.prompt
         judge.judge(ROWS, kept.append, done=judge.tasks(ROWS))
         assert len(server.calls) == 4
-    found = {(row["sample"], row["wording"]): row["right"] for row in kept}
-    assert found == {
-        ("Q0", "lenient"): 1.0,
-        ("Q1", "lenient"): 0.0,
-        ("Q0", "strict"): 0.0,
-        ("Q1", "strict"): 0.0,
-    }
+    found = [(row["sample"], row["wording"], str(row["right"])) for row in kept]
+    assert sorted(found) == rows("""
+        Q0 | lenient | 1.0
+        Q0 | strict  | 0.0
+        Q1 | lenient | 0.0
+        Q1 | strict  | 0.0
+    """)
     assert {row["judge"] for row in kept} == {"openai-api/local/tiny"}
 
 

@@ -38,6 +38,7 @@ from realtalk.persona.conversation import Side, SimulatedChat, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import TurnPrompt
 from refusals import refused
+from shown import check_chat
 from text_tables import cases
 
 MONDAY = date(2025, 1, 6)
@@ -253,14 +254,18 @@ def test_messages_have_the_times_that_were_drawn() -> None:
     each.add(Answer("Yes. No. Maybe."))
     assert each.prompt().about == ""  # B is learned from, not told
     each.add(Answer("well\nwell"))
-    said = [(message.id, message.text, message.time) for message in each.chat.messages]
-    assert said == [
-        ("D1:1", "Yes.", NOON),
-        ("D1:2", "No.", NOON + timedelta(seconds=5)),
-        ("D1:3", "Maybe.", NOON + timedelta(seconds=12)),
-        ("D1:4", "well", NOON + timedelta(seconds=120)),
-        ("D1:5", "well", NOON + timedelta(seconds=121)),
-    ]
+    check_chat(
+        each.chat,
+        """
+        c (A, B)
+        session 1, 2025-01-06 12:00:00
+        D1:1 2025-01-06 12:00:00 A: Yes.
+        D1:2 2025-01-06 12:00:05 A: No.
+        D1:3 2025-01-06 12:00:12 A: Maybe.
+        D1:4 2025-01-06 12:02:00 B: well
+        D1:5 2025-01-06 12:02:01 B: well
+        """,
+    )
     assert each.done
 
 

@@ -59,14 +59,6 @@ at all?
 May 1, 2024 at 3:06 PM, Theo : Photo
 May 1, 2024, 3:07 PM, Nuri left the chatroom.
 """
-ENGLISH_PC = """Mara with KakaoTalk Chats
-Date Saved : 2024-05-03 15:05:11
-
---------------- Wednesday, May 1, 2024 ---------------
-[Mara] [12:05 AM] did you sleep
-[Theo] [3:06 PM] Emoticons
-Nuri joined this chatroom.
-"""
 MAC = """Date,User,Message
 2024-05-01 00:05:11,"마라","잘 잤어?
 어제는 너무 늦었지"
@@ -146,21 +138,6 @@ def test_english(tmp_path: Path) -> None:
         D2:1 2024-05-01 15:06:00 Theo:
             image
         9 lines = 3 in messages + 6 system + 0 left over
-        """,
-    )
-
-
-def test_an_english_pc(tmp_path: Path) -> None:
-    check(
-        read(tmp_path, ENGLISH_PC),
-        """
-        Mara (Mara, Theo)
-        session 1, 2024-05-01 00:05:00
-        D1:1 2024-05-01 00:05:00 Mara: did you sleep
-        session 2, 2024-05-01 15:06:00
-        D2:1 2024-05-01 15:06:00 Theo:
-            sticker
-        7 lines = 2 in messages + 5 system + 0 left over
         """,
     )
 
@@ -282,6 +259,7 @@ def test_hashes_of_files_and_other_things_that_were_sent(tmp_path: Path) -> None
         f"{'0a' * 32}.jpg\n{'1b' * 32}.mp4": ["image", "video"],
         "연락처: 누리": ["contact"],
         "Map: Seoul Station": ["location"],
+        "Emoticons": ["sticker"],
         "음성메시지": ["audio"],
         "페이스톡 부재중": ["call"],
         "Face Talk Canceled": ["call"],

@@ -14,7 +14,7 @@ from exported import messages
 from realtalk.chat import Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
-from realtalk.text.calendars import hour_of_day
+from realtalk.text.calendars import MONTHS, hour_of_day
 from text_tables import cases
 
 
@@ -137,7 +137,7 @@ def test_the_time_may_come_first(tmp_path: Path, lines: str) -> None:
 
 
 def test_named_months_are_told_apart(tmp_path: Path) -> None:
-    names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    names = [month[:3] for month in MONTHS]
     lines = [f"3 {name} 2019, 9:00 - Mara: {name} 3, 2019" for name in names]
     found = read(tmp_path, "\n".join(lines))
     assert [message.time for message in found] == [

@@ -91,7 +91,8 @@ def test_a_post_without_text_or_author(tmp_path: Path) -> None:
 
 
 def test_given_ids_are_kept_and_made_unique(tmp_path: Path) -> None:
-    comments = [{"id": "c", "body": "a"}, {"id": "c", "body": "b"}, {"body": "d", "extra": [1]}]
+    comments = json.loads("""[{"id": "c", "body": "a"}, {"id": "c", "body": "b"},
+        {"body": "d", "extra": [1]}]""")
     post = {**POST, "id": "t3_x", "comments": comments, "gilded": True}
     check(
         opened_as("reddit", exported.write(tmp_path, {"x.json": [post, post]})),
