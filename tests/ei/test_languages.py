@@ -233,7 +233,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def spoken(turns: dict[str, int], chat: str = "c", version: str = VERSION) -> Languages:
+def in_languages(turns: dict[str, int], chat: str = "c", version: str = VERSION) -> Languages:
     return Languages(chat, "embedded", turns, version)
 
 
@@ -267,12 +267,12 @@ def test_grades_by_encoder_language_and_measure(made: None) -> None:
 
 
 def test_a_mixed_chat_has_the_worse_grade(made: None) -> None:
-    assert spoken({"es": 60, "sw": 40}).grade() == "rough"
-    assert spoken({"es": 90, "sw": 10}).grade() == "usable"  # a quotation
-    assert spoken({"en": 60, "es": 40}).grade("sentiment") == "usable"
-    assert spoken({"und": 4}).grade() is None
+    assert in_languages({"es": 60, "sw": 40}).grade() == "rough"
+    assert in_languages({"es": 90, "sw": 10}).grade() == "usable"  # a quotation
+    assert in_languages({"en": 60, "es": 40}).grade("sentiment") == "usable"
+    assert in_languages({"und": 4}).grade() is None
     assert Languages("c", "judge", {"sw": 9}).grade() is None
-    assert spoken({"en": 9}, version="2").grade() == "good"
+    assert in_languages({"en": 9}, version="2").grade() == "good"
 
 
 def labelled(language: str, chats: str, seed: int, version: str = VERSION) -> Any:
@@ -333,4 +333,4 @@ def test_one_person_in_two_languages_is_said(made: None) -> None:
     assert line.startswith("Ana: uno is in Spanish, two in English: what differs may be")
     same = pl.concat([labelled("es", "uno", 1), labelled("es", "dos", 2)])
     assert consistency_doubts(consistency(same)) == ()
-    assert other_languages(("a", []), ("b", [spoken({"es": 3})])) == ()
+    assert other_languages(("a", []), ("b", [in_languages({"es": 3})])) == ()
