@@ -13,7 +13,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.registry import FORMATS
 from realtalk.formats.source import Source
-from text_tables import cases, rows
+from text_tables import cases
 from work_done import lines_run
 
 
@@ -65,12 +65,7 @@ def test_people_of_one_name_are_told_apart_by_what_the_app_has() -> None:
         ("4", "Ben", ""),
     ]
     assert list(shown_names(people).values()) == ["Ann (1)", "Ann (2)", "ann", "Ben", "Ben"]
-    called = rows("""
-        1 | Mod       | x
-        2 | Mod\u200e | y
-        3 | Mod       | y
-        4 | \u3164    | z
-    """)
+    called = [("1", "Mod", "x"), ("2", "Mod\u200e", "y"), ("3", "Mod", "y"), ("4", "\u3164", "z")]
     assert list(shown_names(called).values()) == ["x", "Mod (2)", "Mod (3)", "z"]
     # A made name must not be somebody else's own.
     taken = [("1", "Ann", ""), ("2", "Ann", ""), ("3", "Ann (1)", "")]

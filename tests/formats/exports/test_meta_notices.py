@@ -17,7 +17,7 @@ from realtalk.formats.exports.assembly import Draft, Entry
 from realtalk.formats.exports.meta_notices import SUBJECT, judge, sort_of
 from realtalk.formats.exports.meta_repeats import MetaThread
 from realtalk.formats.reading import ReadCorpus
-from text_tables import cases, rows
+from text_tables import cases, spoken
 
 START = 1714548600000
 ANN, BO, CLEO = "Ann Berg", "Bo Lund", "Cleo Marsh"
@@ -371,17 +371,17 @@ def read_threads(
 
 
 SENTENCES = dict(
-    rows("""
-    Slovak                       | Na vašu správu pribudla reakcia {e} práve teraz
-    Slovak, by name              | {s} reagoval {e} na správu
-    Filipino                     | Nag-react ng {e} sa iyong message
-    Marathi                      | तुमच्या मेसेजला {e} असा प्रतिसाद आला आहे
-    Swahili                      | Ameitikia kwa {e} ujumbe wako
-    Icelandic                    | Brást við skilaboðum þínum með {e}
-    Japanese                     | {e}でメッセージへの反応をここに残しました
-    Georgian, by name            | {s} გამოეხმაურა {e} თქვენს შეტყობინებას
-    Slovak, by another name      | {x} reagoval {e} na správu
-    Lithuanian, with the message | Sureagavo {e} į jūsų žinutę: {q}
+    spoken("""
+    Slovak: Na vašu správu pribudla reakcia {e} práve teraz
+    Slovak, by name: {s} reagoval {e} na správu
+    Filipino: Nag-react ng {e} sa iyong message
+    Marathi: तुमच्या मेसेजला {e} असा प्रतिसाद आला आहे
+    Swahili: Ameitikia kwa {e} ujumbe wako
+    Icelandic: Brást við skilaboðum þínum með {e}
+    Japanese: {e}でメッセージへの反応をここに残しました
+    Georgian, by name: {s} გამოეხმაურა {e} თქვენს შეტყობინებას
+    Slovak, by another name: {x} reagoval {e} na správu
+    Lithuanian, with the message: Sureagavo {e} į jūsų žinutę: {q}
     """)
 )
 
