@@ -100,14 +100,6 @@ def test_three_calls_a_turn_and_the_rest_is_not_asked(tmp_path: Path) -> None:
     assert dict(label.unscored) == dict.fromkeys(("sentiment", "emotion", "intimacy"), "not asked")
 
 
-def test_nobody_else_reads_the_stored_answers(tmp_path: Path) -> None:
-    cache = tmp_path / "of" / "answers"
-    with JudgeServer(truth) as server:
-        judge(server, cache).label(turns(1))
-    assert [path for path in cache.rglob("*") if path.is_file()]
-    assert cache.stat().st_mode & 0o777 == 0o700
-
-
 def test_a_turn_without_words_is_not_sent(tmp_path: Path) -> None:
     blank = TurnInput("Chat_A", 1, 1, "Mara", ("D1:1",), None, " \n", "")
     with JudgeServer(truth) as server:
@@ -211,20 +203,6 @@ def started(server: JudgeServer, cache: Path) -> subprocess.Popen[bytes]:
         assert run.poll() is None, "the run ended too early"
         time.sleep(0.01)
     return run
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    gate = threading.Event()
-    with JudgeServer(held(truth, gate)) as server:
-        run = started(server, tmp_path / "cache")
-        run.kill()
-        run.wait()
-        gate.set()
-        resumed = judge(server, tmp_path / "cache").label(turns(12))
-        # Only the calls on their way at the kill are made twice.
-        assert 36 <= len(server.calls) <= 36 + 2
-    assert resumed == asked(truth, turns(12), tmp_path / "fresh") and not reasons(resumed)
 
 
 def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(

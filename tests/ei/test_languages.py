@@ -1,29 +1,38 @@
-"""What chats are written in: languages, slang, mixtures, too little to tell; and what is said."""
+"""What chats are written in: languages, slang, mixtures, too little to tell; grades of languages,
+and where nothing may be claimed."""
 
 from __future__ import annotations
 
 import gzip
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from facet_labels import label_table
-from realtalk.ei.encoder_choice import encoder_for
-from realtalk.ei.labels import (
-    Label,
-    turn_inputs,
+from facet_labels import lively, table
+from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
+from realtalk.ei import encoder_choice as stored
+from realtalk.ei.consistency import consistency, consistency_doubts
+from realtalk.ei.encoder_choice import (
+    GRADES,
+    encoder_for,
+    grade_of,
+    is_usable,
+    worst,
 )
+from realtalk.ei.labels import MEASURES
 from realtalk.ei.languages import (
     Languages,
-    chat_languages,
     language_name,
     language_notes,
+    other_languages,
 )
-from realtalk.formats.opening import open_reading
-from realtalk.text.languages import turn_languages
-from text_tables import cases, spoken
+from realtalk.ei.values import from_frame, speakers_frame, speakers_json
+from realtalk.text.languages import LanguageIdentifier, turn_languages
+from text_tables import cases, records, spoken
 
 OTHERS = dict(
     spoken("""
@@ -96,22 +105,16 @@ def test_short_messages_of_a_language_are_weighed_together(language: str) -> Non
     assert told(lines * 3).mainly == (language,)
 
 
+SMALL_TALK = (
+    "hey | are you up | yeah | coming over? | in a bit | ok | when | after lunch | cool | see you"
+)
+
+
 @pytest.mark.parametrize("kind", ENGLISH)
 def test_english_is_english_however_it_is_written(kind: str) -> None:
     lines = [ENGLISH[kind]] * 6
     if kind == "a word or two":
-        lines = [
-            "hey",
-            "are you up",
-            "yeah",
-            "coming over?",
-            "in a bit",
-            "ok",
-            "when",
-            "after lunch",
-            "cool",
-            "see you",
-        ]
+        lines = SMALL_TALK.split(" | ")
     assert told(lines).english == 1.0
     assert encoder_for(told(lines).turns) == "english"
     assert language_notes([told(lines)]) == []
@@ -174,31 +177,20 @@ def lines_of(path: Path, most: int) -> dict[str, list[str]]:
     return found
 
 
-def test_a_script_of_one_language_tells_it() -> None:
-    assert told(["நாளை நாம் சந்தைக்குப் போகலாம், குடையை எடுத்து வா"] * 3).turns == {"ta": 3}
-    assert told(["ხვალ ბაზარში წავიდეთ, ქოლგა არ დაგავიწყდეს"] * 3).turns == {"ka": 3}
-
-
-def test_a_script_that_is_not_known_is_another_language() -> None:
-    assert told(["ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ"] * 3).turns == {"other": 3}
+@cases("""
+    text                                               | code
+    நாளை நாம் சந்தைக்குப் போகலாம், குடையை எடுத்து வா      | ta
+    ხვალ ბაზარში წავიდეთ, ქოლგა არ დაგავიწყდეს         | ka
+    ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ                     | other  # a script that is not known
+""")
+def test_a_script_of_one_language_tells_it(text: str, code: str) -> None:
+    assert told([text] * 3).turns == {code: 3}
 
 
 def test_the_chat_decides_where_a_piece_could_be_of_two_languages() -> None:
     danish = "jeg glæder mig virkelig til at se jer alle sammen i weekenden, det bliver hyggeligt"
     either = "vi skal spise sammen i dag og se en film"
     assert told([danish] * 5 + [either]).turns == {"da": 6}
-
-
-@pytest.mark.slow
-def test_no_english_chat_is_doubted(data: Path) -> None:
-    inputs = turn_inputs(open_reading(str(data / "realtalk")).reading.corpus)
-    frame = label_table(inputs, [Label()] * len(inputs))
-    assert len(chat_languages(frame)) == 10 and language_notes(chat_languages(frame)) == []
-    sms = data / "multilingual" / "chat.nus_sms_en.raw.jsonl.gz"
-    if sms.is_file():
-        lines = lines_of(sms, 6000)["en"]
-        for start in range(0, len(lines), 60):
-            assert language_notes([told(lines[start : start + 60])]) == [], start
 
 
 def test_chats_of_forty_languages_leave_the_english_encoder(data: Path) -> None:
@@ -210,3 +202,135 @@ def test_chats_of_forty_languages_leave_the_english_encoder(data: Path) -> None:
             found = told(lines[start : start + 40])
             away = encoder_for(found.turns) == "multilingual"
             assert away == (language != "en"), (language, start)
+
+
+# --- grades of languages ---
+
+
+MADE: Mapping[str, Any] = {
+    "version": "1",
+    "rules": {},
+    "languages": {
+        row["code"]: {
+            "grade": row["grade"],
+            "measures": {name: {"grade": grade} for name, grade in row["measures"].items()},
+        }
+        for row in records("""
+    code | grade  | measures
+    es   | usable | {"sentiment": "good", "emotion": "usable", "reflective": "rough", "grounding": "usable", "empathy": "usable", "intimacy": "usable"}
+    sw   | rough  | {"sentiment": "rough"}
+    en   | usable | {"sentiment": "usable"}
+    """)  # noqa: E501
+    },
+}
+VERSION = "multilingual 1"
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Grades of this test's own, whatever ships."""
+    monkeypatch.setattr(stored, "_grade_file", lambda: MADE)
+    yield
+
+
+def in_languages(turns: dict[str, int], chat: str = "c", version: str = VERSION) -> Languages:
+    return Languages(chat, "embedded", turns, version)
+
+
+def test_the_shipped_grades_can_be_read() -> None:
+    for language, figures in stored._grade_file()["languages"].items():
+        assert figures["grade"] in GRADES
+        assert grade_of("multilingual", language) == figures["grade"]
+        for measure in MEASURES:
+            own = figures["measures"].get(measure, {"grade": "none"})
+            assert grade_of("multilingual", language, measure) == own["grade"]
+
+
+def test_every_language_that_is_told_has_a_name() -> None:
+    for language in (
+        *LanguageIdentifier.load_shipped().languages,
+        *stored._grade_file()["languages"],
+    ):
+        assert language_name(language) != language
+
+
+def test_grades_by_encoder_language_and_measure(made: None) -> None:
+    assert grade_of("english", "en", "emotion") == "good"
+    assert grade_of("english", "es") == "none"
+    assert grade_of("multilingual", "es") == "usable"
+    assert grade_of("multilingual", "es", "sentiment") == "good"
+    assert grade_of("multilingual", "sw", "empathy") == "none"  # nobody measured it
+    assert grade_of("multilingual", "xx") == "none"
+    assert worst(["good", "rough", "usable"]) == "rough" and worst([]) is None
+    assert is_usable("good") and is_usable("usable") and is_usable(None)
+    assert not is_usable("rough") and not is_usable("none")
+
+
+def test_a_mixed_chat_has_the_worse_grade(made: None) -> None:
+    assert in_languages({"es": 60, "sw": 40}).grade() == "rough"
+    assert in_languages({"es": 90, "sw": 10}).grade() == "usable"  # a quotation
+    assert in_languages({"en": 60, "es": 40}).grade("sentiment") == "usable"
+    assert in_languages({"und": 4}).grade() is None
+    assert Languages("c", "judge", {"sw": 9}).grade() is None
+    assert in_languages({"en": 9}, version="2").grade() == "good"
+
+
+def labelled(language: str, chats: str, seed: int, version: str = VERSION) -> Any:
+    rows = [
+        {**row, "measure": "embedded", "version": version, "language": language}
+        for at, name in enumerate(chats.split())
+        for row in lively(name, ("Ana", f"Bo {name}"), seed + at, wide=seed < 9)
+    ]
+    return table(rows)
+
+
+def test_facets_of_a_rough_language_carry_it(made: None) -> None:
+    found = speakers(labelled("sw", "a", 1))
+    grid = speaker_rows(found)
+    assert grid.headings[-1] == "language, grade" and grid.rows[0][-1] == "Swahili: rough"
+    at = grid.headings.index("sentiment diversity")
+    assert str(grid.rows[0][at]).endswith("(rough)")
+    assert str(grid.rows[0][grid.headings.index("empathy")]).endswith("(none)")
+    told = speakers_json(found)["speakers"][0]
+    assert told["grade"] == "rough" and told["facets"]["sentiment_diversity"]["grade"] == "rough"
+    frame = speakers_frame(found)
+    assert {"facet": "empathy", "grade": "none"} in frame["grades"][0].to_list()
+    assert from_frame(frame) == found
+    usable = speaker_rows(speakers(labelled("es", "a", 1)))
+    assert "(rough)" in str(usable.rows[0][usable.headings.index("reflective frequency")])
+    assert "(" not in str(usable.rows[0][usable.headings.index("empathy")])
+    english = speaker_rows(speakers(labelled("en", "a", 1, "2")))
+    assert english.headings[-1] != "language, grade"
+
+
+def test_nothing_is_claimed_below_usable(made: None) -> None:
+    people = speakers(labelled("en", "a b c d e", 1, "2"))
+    models = speakers(labelled("sw", "f g h i j", 9))
+    plain = compare(people, speakers(labelled("en", "f g h i j", 9, "2")), ("one", "two"))
+    assert [each.verdict for each in plain.findings].count("cannot be told") < 3
+    assert plain.unusable == frozenset() and plain.doubts == ()
+    found = compare(people, models, ("one", "two"))
+    assert {each.verdict for each in found.findings} == {"cannot be told"}
+    assert all("labels below usable" in str(row[2]) for row in finding_rows(found).rows)
+    assert all("(below usable)" in str(row[0]) for row in comparison_rows(found).rows)
+    assert "empathy" in found.to_json()["below_usable"]
+    # What may be the language's doing is said, beside the labellers.
+    assert "what differs may be the language's doing" in found.doubts[-1]
+    assert "one is in English, two in Swahili" in found.doubts[-1]
+    assert found.to_json()["doubts"] == list(found.doubts)
+    # Spanish is usable but for reflection: what stands on that alone is not said.
+    good = compare(people, speakers(labelled("es", "f g h i j", 9)), ("one", "two"))
+    assert good.unusable == {"reflective_frequency"}
+    assert good.findings[1].verdict == plain.findings[1].verdict
+    assert good.findings[2].verdict == "cannot be told"
+
+
+def test_one_person_in_two_languages_is_said(made: None) -> None:
+    import polars as pl
+
+    both = pl.concat([labelled("es", "uno", 1), labelled("en", "two", 2, "2")])
+    (line,) = consistency_doubts(consistency(both))
+    assert line.startswith("Ana: uno is in Spanish, two in English: what differs may be")
+    same = pl.concat([labelled("es", "uno", 1), labelled("es", "dos", 2)])
+    assert consistency_doubts(consistency(same)) == ()
+    assert other_languages(("a", []), ("b", [in_languages({"es": 3})])) == ()

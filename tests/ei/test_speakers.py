@@ -24,7 +24,7 @@ from realtalk.ei import (
 from realtalk.ei.formulas import exponents, fit_exponential
 from realtalk.ei.values import unit_of
 from refusals import refused
-from text_tables import records
+from text_tables import records, spoken
 from tries import tries
 from work_done import lines_run
 
@@ -174,18 +174,20 @@ def test_speakers_know_what_they_write_in() -> None:
 def test_what_cannot_be_computed_says_why() -> None:
     alone = speakers(table([{"emotion": "joy", "sentiment": None, "intimacy": 0.5}]))[0]
     reasons = {facet.name: found.unscored for facet, found in alone.items() if found.unscored}
-    assert reasons == {
-        "reflective_frequency": "no turn has a scored reflective",
-        "sentiment_diversity": "no turn has a scored sentiment",
-        "grounding_frequency": "no turn has a scored grounding",
-        "empathy": "no turn has a scored empathy",
-        "intimacy_linear": "speaks in one session only",
-        "intimacy_exponential": "speaks in one session only",
-        "sentiment_stability": "fewer than two turns",
-        "emotion_stability": "fewer than two turns",
-        "sentiment_alignment": "no turn answers another speaker",
-        "emotion_alignment": "no turn answers another speaker",
-    }
+    assert reasons == dict(
+        spoken("""
+        reflective_frequency: no turn has a scored reflective
+        sentiment_diversity: no turn has a scored sentiment
+        grounding_frequency: no turn has a scored grounding
+        empathy: no turn has a scored empathy
+        intimacy_linear: speaks in one session only
+        intimacy_exponential: speaks in one session only
+        sentiment_stability: fewer than two turns
+        emotion_stability: fewer than two turns
+        sentiment_alignment: no turn answers another speaker
+        emotion_alignment: no turn answers another speaker
+    """)
+    )
     # One turn has an entropy of zero, and no interval.
     assert (alone["emotion_diversity"].value, alone["emotion_diversity"].low) == (0.0, None)
     silent = speakers(table([{"session": 1}, {"session": 2}]))[0]

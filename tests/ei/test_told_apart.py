@@ -18,8 +18,9 @@ from realtalk.ei.labels import turn_inputs
 from realtalk.ei.told_apart import above, pair_estimate, told_apart
 from short_chats import chat_of
 from surface_labels import ByLength
+from text_tables import lines
 
-_WORDS = ("boat", "tea", "rain", "late", "oven", "bread", "song", "train", "sleep", "paint", "cat")
+_WORDS = "boat tea rain late oven bread song train sleep paint cat".split()  # noqa: SIM905
 
 
 def corpus(
@@ -89,16 +90,16 @@ def test_people_are_held_out() -> None:
 
 
 # How people write: no two alike, and each always the same way.
-_STYLES = (
-    "{0}!!!",
-    "{0}...",
-    "well, {0}.",
-    "{0} haha",
-    "so {0}?",
-    "{0} :)",
-    "ok {0} ok",
-    "hm, {0}",
-)
+_STYLES = lines("""
+    {0}!!!
+    {0}...
+    well, {0}.
+    {0} haha
+    so {0}?
+    {0} :)
+    ok {0} ok
+    hm, {0}
+""")
 
 
 def friends(seed: int, pairs: dict[str, str], mark: str = "", turns: int = 40) -> Corpus:

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 import realtalk
-from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.ei.labels import turn_inputs
 from realtalk.files.caches import (
     INDEXES,
     KINDS,
@@ -28,9 +26,8 @@ from realtalk.files.caches import (
 from realtalk.files.download import DATASETS
 from realtalk.files.writing import atomic_path, whole_folder
 from realtalk.models.files import MODELS
-from realtalk.web.turn_labels import TurnLabels
 from refusals import refused
-from text_tables import lines
+from text_tables import cases, lines
 
 ROOT = Path(realtalk.__file__).parent
 LABELS = KINDS["labels"]
@@ -257,11 +254,15 @@ def test_the_oldest_go_until_the_rest_fits(tmp_path: Path) -> None:
     assert [path.exists() for path in (paths[0], paths[1], paths[5])] == [False, True, False]
 
 
-@pytest.mark.parametrize(
-    ("given", "size"),
-    [("", 2 * 10**9), ("500MB", 5 * 10**8), ("1.5 gb", 15 * 10**8), ("0B", 0), ("7kB", 7000)],
-)
-def test_the_limit_is_read(monkeypatch: pytest.MonkeyPatch, given: str, size: int) -> None:
+@cases("""
+    given  | size
+    ""     | 2e9
+    500MB  | 5e8
+    1.5 gb | 15e8
+    0B     | 0
+    7kB    | 7000
+""")
+def test_the_limit_is_read(monkeypatch: pytest.MonkeyPatch, given: str, size: float) -> None:
     monkeypatch.setenv(LIMIT, given)
     assert cache_limit() == size
 
@@ -270,13 +271,3 @@ def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     with refused("cannot be read"):
         survey(put(tmp_path / "file"))
     assert survey(tmp_path / "nowhere") == ()
-
-
-def test_the_studio_keeps_what_is_declared(tmp_path: Path) -> None:
-    said = tuple(Message(f"D1:{n}", "Wren", None, "the ferry was late again") for n in range(2))
-    strips = TurnLabels()
-    chat = Chat("harbour", ("Wren",), (Session(1, None, said),))
-    strips._make(turn_inputs(Corpus("", "", (chat,))), tmp_path)
-    assert strips.note == ""
-    found = survey(tmp_path)
-    assert [(item.kind, len(item.files)) for item in found] == [(LABELS, 1)]

@@ -274,7 +274,4 @@ def test_the_published_files_are_the_ones_at_hand(data: Path) -> None:
                 content = path.read_bytes()
                 digest = hashlib.sha256(content).hexdigest()
                 assert (len(content), digest) == (file.size, file.sha256)
-    counts = {name: len(each.files) for name, each in DATASETS.items()}
-    assert list(counts.values()) == [10, 1, 40, 70, 10, 1, 10, 1]
     assert all(each.url.startswith("https://") for each in DATASETS.values())
-    assert DATASETS["beam-500k"].files[-1].name == "35/probing_questions/probing_questions.json"

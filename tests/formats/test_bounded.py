@@ -14,7 +14,6 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -111,13 +110,6 @@ def test_small_chats_of_any_kind(tmp_path: Path, form: str) -> None:
     ended = held(list(talk_cases(tmp_path, form, SMALL // 2))[::STEP], 12)
     plain = next(cost for cost in ended if cost.case.name.startswith("'plain'"))
     assert plain.outcome == "read"  # or nothing was tried at all
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("form", FORMS)
-def test_five_megabytes_of_any_kind_of_chat(tmp_path: Path, form: str) -> None:
-    held([replace(case, after=()) for case in talk_cases(tmp_path, form, LARGE)], SECONDS)
 
 
 def bombs() -> dict[str, Callable[[Path], Path]]:
@@ -258,16 +250,6 @@ def test_what_is_no_file_is_left_alone_or_said(tmp_path: Path) -> None:
     for name in ("loop.txt", "gone.txt", "x\0y", "n" * 5000):
         with refused():
             Source.open(folder / name)
-
-
-@pytest.mark.slow
-def test_very_many_files_are_told_by_the_first(tmp_path: Path) -> None:
-    cases: list[Case] = []
-    for name, data in (("{}.json", b"{}"), ("{}.txt", b"1\n" * 60), ("{}/message_1.json", b"{}")):
-        files = {name.format(n): [data] for n in range(4000)}
-        path = packed(files, tmp_path / f"{len(cases)}.zip")
-        cases += [Case(f"{name} as {each}", str(path), each, ()) for each in (None, *FORMATS)]
-    held(cases, 6)
 
 
 def test_overlapping_files_of_an_archive_count_each(tmp_path: Path) -> None:

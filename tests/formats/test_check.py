@@ -1,17 +1,31 @@
-"""Every oddity has its rule, its place and its weight, and what is in order has none."""
+"""Every oddity has its rule, its place and its weight, and what is in order has none; what each
+written format keeps of a corpus that has everything in it."""
 
 from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from audited_chats import audit, corpus
-from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
+from exported import written
+from realtalk.chat import (
+    Alias,
+    Attachment,
+    Chat,
+    Corpus,
+    Event,
+    Message,
+    Question,
+    Session,
+)
 from realtalk.formats.audit import Audit
 from realtalk.formats.check import RULES, check
+from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, Leftover
+from realtalk.formats.registry import LOSSLESS, losses, not_kept
 from text_tables import cases, rows
 
 START = datetime(2026, 3, 2, 18)
@@ -58,21 +72,21 @@ def test_what_a_message_is_and_whose() -> None:
     picture = Message("D1:3", "Theo", START, "", (Attachment("image"),))
     gone = Message("D1:4", "Theo", START, "", deleted=True)
     odd = (said("D1:1", 0, " "), said("D1:1", 0), said("D2:9", 0, speaker="Nobody"))
-    assert findings(session(1, *odd, picture, gone), session(2)) == [
-        ("message-empty", "D1:1"),
-        ("duplicate-id", "D1:1"),
-        ("speaker-unlisted", "D2:9"),
-        ("session-empty", "session 2"),
-        ("id-session", "messages"),
-    ]
+    assert findings(session(1, *odd, picture, gone), session(2)) == rows("""
+        message-empty    | D1:1
+        duplicate-id     | D1:1
+        speaker-unlisted | D2:9
+        session-empty    | session 2
+        id-session       | messages
+    """)
 
 
 def test_events_need_a_session_and_words() -> None:
     events = (Event(1, "Mara", "walks"), Event(7, "Mara", "swims"), Event(1, "Mara", " "))
-    assert findings(session(1, said("D1:1", 0)), events=events) == [
-        ("event-session-missing", "session 7"),
-        ("event-empty", "session 1"),
-    ]
+    assert findings(session(1, said("D1:1", 0)), events=events) == rows("""
+        event-session-missing | session 7
+        event-empty           | session 1
+    """)
 
 
 def asked(**changes: object) -> Question:
@@ -153,10 +167,72 @@ def test_what_became_no_message_is_a_finding() -> None:
 def test_what_an_audit_found_is_listed_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Audit, "load_shipped", staticmethod(audit))
     found = [each for each in check(corpus()).findings if "audit" in RULES[each.rule][1]]
-    assert [(each.rule, each.where, each.severity) for each in found] == [
-        ("evidence-audited", "Q1", "note"),
-        ("gold-wrong", "Q2", "warning"),
-        ("gold-incomplete", "Q3", "warning"),
-        ("gold-unanswerable", "Q4", "warning"),
-    ]
+    assert [(each.rule, each.where, each.severity) for each in found] == rows("""
+        evidence-audited  | Q1 | note
+        gold-wrong        | Q2 | warning
+        gold-incomplete   | Q3 | warning
+        gold-unanswerable | Q4 | warning
+    """)
     assert found[0].detail == "D2:1, D2:3" and found[1].detail == "Not Salt."
+
+
+# --- what is lost ---
+
+
+DAY = datetime(2024, 1, 2, 3, 4, 5)
+
+
+def everything() -> Corpus:
+    messages = (
+        Message("D1:1", "Mara", DAY.replace(microsecond=123456), 'hi, "you"\nand\ttabs = 1'),
+        Message(
+            "D1:2",
+            "Theo: K",
+            DAY,
+            "",
+            (Attachment("image", "a.jpg", "https://x.example/a.jpg", "a cat"),),
+            reply_to="D1:1",
+        ),
+        Message("D1:3", "Mara", DAY, "", deleted=True),
+        Message("D1:4", "Mara", None, "better", edited=True, extra='{"likes":1}'),
+    )
+    chat = Chat(
+        "a chat",
+        ("Mara", "Theo: K"),
+        (Session(1, DAY, messages),),
+        (Event(1, "Mara", "ran"), Event(1, None, "they talk", "summary")),
+        (Question("Q1", "who?", "Mara", "temporal", ("D1:1",), (), ("D1:1",), DAY),),
+        (Alias("Momo", "Mara", "D1:2"),),
+        '{"topic":"run"}',
+    )
+    return Corpus("all", "whatsapp", (chat,))
+
+
+@pytest.mark.parametrize("name", LOSSLESS)
+def test_what_is_called_lossless_is(tmp_path: Path, name: str) -> None:
+    written(name, everything(), tmp_path / "out")
+    assert losses(everything(), open_reading(tmp_path / "out").reading.corpus) == {}
+
+
+LOST = """
+    csv      | attachments, events, questions
+    realtalk | times, attachments, replies, edited marks, deleted marks, events, questions
+    sheet    | times, replies, edited marks, deleted marks, events, questions
+"""
+
+
+@pytest.mark.parametrize(("name", "expected"), rows(LOST))
+def test_what_the_others_lose_is_said(tmp_path: Path, name: str, expected: str) -> None:
+    (tmp_path / "other.json").write_text("{}")
+    everywhere = {"further fields of messages", "aliases", "further fields of chats"}
+    lost = set(not_kept(everything(), name, written(name, everything(), tmp_path)))
+    assert lost == everywhere.union(expected.split(", "))
+
+
+def test_missing_chats_and_messages_are_counted() -> None:
+    (chat,) = everything().chats
+    session = Session(1, DAY, chat.sessions[0].messages[:2])
+    short = Corpus("all", "whatsapp", (Chat("a chat", chat.speakers, (session,)),))
+    found = losses(everything(), short)
+    assert found["messages"] == 2 and found["events"] == 2
+    assert losses(everything(), Corpus("all", "whatsapp", ())) == {"chats": 1}

@@ -18,11 +18,10 @@ import pytest
 
 from realtalk.chat import Alias
 from realtalk.errors import RealtalkError
-from realtalk.formats.json_input import NOT_TEXT
 from realtalk.formats.opening import open_reading
 from realtalk.formats.published.realtalk import learn
 from realtalk.formats.store import load, store
-from said import Said, as_json, json_lines, put
+from said import Said, json_lines, put
 from written_chats import FORMS
 
 SAID = [
@@ -233,33 +232,6 @@ def test_text_that_is_no_text(name: str, odd: Any, tmp_path: Path) -> None:
     assert sorted(texts) == sorted(one.text for one in ZEBRAS if one.text != TARGET)
     left = {left.reason for left in reading.ledger.leftovers}
     assert len(left) in (1, 2)  # LoCoMo tells the same words once more, as an event
-
-
-def _slack(odd: Any) -> dict[str, Any]:
-    file = {"name": "bed.jpg", "mimetype": "image/jpeg", "url_private": "https://x.org/bed.jpg"}
-    return {
-        "type": "message",
-        "user": "U1",
-        "ts": "1714548600.000100",
-        "text": odd,
-        "files": [file],
-    }
-
-
-@pytest.mark.parametrize("odd", ODD_TEXTS)
-def test_beside_a_file_too(tmp_path: Path, odd: Any) -> None:
-    """A picture whose words are not known is no picture without words."""
-    said = [_slack("the bed") | {"ts": "1714548500.0"}, _slack(odd)]
-    files = {
-        "channels.json": [{"id": "C1", "name": "garden", "members": []}],
-        "users.json": [{"id": "U1", "name": "ann", "profile": {}}],
-        "garden/2024-05-01.json": said,
-    }
-    put(tmp_path, {name: as_json(value) for name, value in files.items()})
-    reading = open_reading(tmp_path, "slack").reading
-    assert reading.tables.messages["text"].to_list() == ["the bed"]
-    [left] = reading.ledger.leftovers
-    assert left.reason == f"{NOT_TEXT} (message 1714548600.000100)"
 
 
 def test_numbers_are_text(tmp_path: Path) -> None:

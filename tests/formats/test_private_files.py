@@ -30,6 +30,7 @@ from realtalk.models.asking import ModelConfig, _environment
 from realtalk.threads.vectors import VectorStore
 from realtalk.web.store import Store
 from refusals import refused
+from text_tables import rows
 
 ROOT = Path(realtalk.__file__).parent
 
@@ -146,11 +147,14 @@ def own_writes(source: str) -> list[str]:
 
 # (module, call): what is none of it, and why.
 ALLOWED = {
-    ("files/download.py", "open"): "pooch makes the file, 0600, inside a folder of ours",
-    ("files/stores.py", "makedirs"): "a folder of hdfs, none of this machine",
-    ("models/files.py", "open"): "the file is the one that atomic_path made",
-    ("web/exchange.py", "write_bytes"): "inside a temporary folder of its own, 0700",
-    ("web/serving.py", "fdopen"): "mkstemp made it, 0600",
+    (name, call): why
+    for name, call, why in rows("""
+    files/download.py | open        | pooch makes the file, 0600, inside a folder of ours
+    files/stores.py   | makedirs    | a folder of hdfs, none of this machine
+    models/files.py   | open        | the file is the one that atomic_path made
+    web/exchange.py   | write_bytes | inside a temporary folder of its own, 0700
+    web/serving.py    | fdopen      | mkstemp made it, 0600
+    """)
 }
 
 

@@ -15,6 +15,7 @@ from exported import read
 from realtalk.chat import Message
 from realtalk.formats.sessions import Gap, cut_at_pauses, cut_frame, parse_gap, sorted_by_time
 from refusals import refused
+from text_tables import cases
 
 START = datetime(2026, 3, 2, 18)
 
@@ -77,17 +78,15 @@ def test_values_and_columns_agree(minutes: list[int], gap: Gap) -> None:
     assert columns == values
 
 
-@pytest.mark.parametrize(
-    ("text", "gap"),
-    [
-        ("6h", timedelta(hours=6)),
-        (" 90M ", timedelta(minutes=90)),
-        ("1.5d", timedelta(days=1.5)),
-        ("day", "day"),
-    ],
-)
-def test_gap(text: str, gap: Gap) -> None:
-    assert parse_gap(text) == gap
+@cases("""
+    text    | hours
+    6h      | 6
+    " 90M " | 1.5
+    1.5d    | 36
+""")
+def test_gap(text: str, hours: float) -> None:
+    assert parse_gap(text) == timedelta(hours=hours)
+    assert parse_gap("day") == "day"
 
 
 @pytest.mark.parametrize("text", ["", "h", "-1h", "0m", "6", "six hours", "nanh", "1e99d"])

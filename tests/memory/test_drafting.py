@@ -15,6 +15,7 @@ from judge_server import Call, JudgeServer, Reply
 from realtalk.chat import Corpus
 from realtalk.memory.drafting import Drafts, drafted
 from refusals import refused
+from text_tables import rows
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
@@ -35,13 +36,14 @@ def draft(server: JudgeServer, corpus: Corpus = CORPUS, **options: Any) -> Draft
 def test_drafts_are_checked_and_the_file_says_why_others_were_dropped(tmp_path: Path) -> None:
     with JudgeServer(model_rule) as server:
         drafts = draft(server, count=8)
-    assert {each.question.text: each.question.evidence for each in drafts.kept} == {
-        "What did the greenhouse of Ines cost?": ("D1:1",),
-        "What does Tobias restore at the museum?": ("D3:1",),
-        "What did the storm break?": ("D2:1",),
-        "When did the storm break the glass?": ("D2:1",),
-        "Who carried and mended the greenhouse?": ("D1:3", "D2:3"),
-    }
+    kept = [(each.question.text, " ".join(each.question.evidence)) for each in drafts.kept]
+    assert sorted(kept) == rows("""
+        What did the greenhouse of Ines cost?   | D1:1
+        What did the storm break?               | D2:1
+        What does Tobias restore at the museum? | D3:1
+        When did the storm break the glass?     | D2:1
+        Who carried and mended the greenhouse?  | D1:3 D2:3
+    """)
     assert drafts.reasons == {
         "has an answer that its evidence does not say": 1,  # 2031
         "is answered without the chat": 1,  # stiff hands

@@ -80,18 +80,6 @@ def test_the_prompt_shows_one_session_numbered_and_dated(tmp_path: Path) -> None
     assert not re.search(r"\{(session|speakers)\}", prompt)
 
 
-def test_a_malformed_answer_is_asked_for_again(tmp_path: Path) -> None:
-    def rule(call: Call) -> str:
-        if "Pepper" in call.prompt and "could not be read" not in call.prompt:
-            return '{"notes": [{"fact": "x", "messages": [9]}]}'  # there is no ninth message
-        return noted(call)
-
-    built, calls = built_from(rule, tmp_path)
-    assert len(calls) == 5
-    assert len(built.notes) == 4
-    assert not built.unscored
-
-
 def test_a_failing_provider_loses_one_session_and_only_that_is_asked_again(tmp_path: Path) -> None:
     broken = True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +19,7 @@ from realtalk.memory.values import Context
 from realtalk.models.asking import ModelConfig, Prompt, ask
 from refusals import refused
 from short_chats import chat_of, said
-from text_tables import cases
+from text_tables import cases, rows
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 CHAT = chat_of(
@@ -117,24 +116,14 @@ def test_a_judge_gives_two_scores_and_sees_no_chat(tmp_path: Path) -> None:
             assert "kiln" not in call.prompt and "2 March 2026" in call.prompt
         judge.judge(ROWS, kept.append, done=judge.tasks(ROWS))
         assert len(server.calls) == 4
-    found = {(row["sample"], row["wording"]): row["right"] for row in kept}
-    assert found == {
-        ("Q0", "lenient"): 1.0,
-        ("Q1", "lenient"): 0.0,
-        ("Q0", "strict"): 0.0,
-        ("Q1", "strict"): 0.0,
-    }
+    found = [(row["sample"], row["wording"], str(row["right"])) for row in kept]
+    assert sorted(found) == rows("""
+        Q0 | lenient | 1.0
+        Q0 | strict  | 0.0
+        Q1 | lenient | 0.0
+        Q1 | strict  | 0.0
+    """)
     assert {row["judge"] for row in kept} == {"openai-api/local/tiny"}
-
-
-def test_a_rambling_judge_is_asked_again(tmp_path: Path) -> None:
-    kept: list[dict[str, Any]] = []
-    turns = itertools.count()
-    with JudgeServer(lambda _: ("It seems correct", "CORRECT")[next(turns) % 2]) as server:
-        judge = Judge(asked(server, tmp_path, connections=1), load_wording())
-        judge.judge(ROWS[:1], kept.append)
-        assert [row["right"] for row in kept] == [1.0, 1.0]
-        assert [row["calls"] for row in kept] == [2, 2]
 
 
 @cases(r"""

@@ -24,7 +24,7 @@ from realtalk.metrics.answers import (
     stems,
     token_f1,
 )
-from text_tables import cases
+from text_tables import cases, lines
 from tries import tries
 
 NUMBERS = {name: number for number, name in CATEGORIES["locomo"].items()} | {"commonsense": 3}
@@ -93,11 +93,35 @@ def test_equals_the_released_formula(
     assert released(prediction, gold, NUMBERS[category]) == expected
 
 
-WORDS = (
-    *("the", "a", "an", "And", "cats", "cat", "running", "runs", "2024", "January,", "19.01.2024"),
-    *("it’s", "don't", "naïve", "cafe\u0301 a", "a\u0301", "a²", "happily;", "skies", "dying"),
-    *(",", ";", "—", "x_y", "O'Neil", "no information available", "Not mentioned"),
-)
+WORDS = lines("""
+    the
+    a
+    an
+    And
+    cats
+    cat
+    running
+    runs
+    2024
+    January,
+    19.01.2024
+    it’s
+    don't
+    naïve
+    cafe\u0301 a
+    a\u0301
+    a²
+    happily;
+    skies
+    dying
+    ,
+    ;
+    —
+    x_y
+    O'Neil
+    no information available
+    Not mentioned
+""")
 texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join) | st.text(max_size=25)
 
 

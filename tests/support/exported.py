@@ -15,6 +15,7 @@ from realtalk.chat import Corpus, Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.registry import FORMATS
+from realtalk.formats.source import Source
 
 
 def write(folder: Path, files: Mapping[str, Any]) -> Path:
@@ -32,6 +33,11 @@ def read(folder: Path, files: Mapping[str, Any], app: str = "", **options: Any) 
     opened = open_reading(write(folder, files), options=ReadOptions(**options))
     assert app in ("", opened.format)
     return opened.reading
+
+
+def opened_as(name: str, path: Path | str, **options: Any) -> ReadCorpus:
+    """What the reader of a format makes of a path, whoever else would claim it."""
+    return FORMATS[name].read(Source.open(path), ReadOptions(**options))
 
 
 def written(name: str, corpus: Corpus, place: Path) -> tuple[Path, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,20 +63,6 @@ def test_a_comment_cannot_answer_nothing() -> None:
     post = Post("p", "mara", None, "", "x")
     with refused("message a"):
         Thread("t", post, (Comment("a", "zz", "theo", None, "y"),))
-
-
-@pytest.mark.slow
-def test_a_chain_of_a_hundred_thousand_replies() -> None:
-    depth = 100_000
-    chat = _chat(("0", None), *((str(n), str(n - 1)) for n in range(1, depth + 1)))
-    thread, again = Thread.from_chat(chat), Thread.from_chat(chat)
-    last = str(depth)
-    assert thread.depth(last) == depth
-    assert len(thread.path(last)) == depth + 1
-    assert sum(1 for _ in thread.walk()) == depth + 1
-    assert thread == again
-    assert hash(thread) == hash(again)
-    assert repr(thread).startswith("Thread(id='t'")
 
 
 @given(st.lists(st.integers(0, 10_000), max_size=40))

@@ -10,6 +10,7 @@ import exported
 from exported import messages, texts
 from refusals import refused
 from shown import check
+from text_tables import records
 
 Fields = dict[str, Any]
 
@@ -20,35 +21,32 @@ def node(parent: str | None, role: str, *parts: Any, **more: Any) -> Fields:
     return {"parent": parent, "children": [], "message": message | {"recipient": "all"} | more}
 
 
-PICTURE = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_7"}
-PHOTO = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://file-1"}
-SPOKEN = {"content_type": "audio_transcription", "text": "and aloud", "direction": "in"}
-SLUG = {"metadata": {"model_slug": "gpt-4o"}}
-SOUP = {
+# The picture and what was spoken lie among the parts; the last message stands first in the file.
+SOUP: Fields = {
     "title": "Soup",
     "create_time": 1714548600.0,
     "conversation_id": "c1",
     "default_model_slug": "auto",
     "current_node": "n9",
     "mapping": {
-        "n9": node("n8", "assistant", "a picture: \ue200cite\ue202turn0search1\ue201 there"),
-        "root": {"message": None, "parent": None, "children": ["s"]},
-        "s": node("root", "system", ""),
-        "u": node("s", "user", "about me", kind="user_editable_context"),
-        "n1": node("u", "user", "how much salt?", PHOTO, SPOKEN, kind="multimodal_text")
-        | {"children": ["n2", "n3"]},
-        "n2": node("n1", "assistant", "a kilo", **SLUG),
-        "n3": node("n1", "assistant", "a pinch", **SLUG),
-        "n4": node("n3", "assistant", "search('salt')", recipient="browser"),
-        "n5": node("n4", "tool", "salt is a mineral"),
-        "n6": node("n5", "assistant", "hm", kind="thoughts"),
-        "n7": node("n6", "assistant", ""),
-        "n8": node("n7", "tool", PICTURE, kind="multimodal_text", **SLUG),
-        "away": node("n2", "user", "a kilo?!"),
-    },
-}
-SOUP["mapping"]["n1"]["message"]["metadata"] = {  # type: ignore[index]
-    "attachments": [{"id": "file-1", "name": "pot.jpg", "mimeType": "image/jpeg"}]
+        row["id"]: node(row["parent"], row["role"], *row["parts"], **row["more"])
+        for row in records(r"""
+    id | parent | role | parts | more
+    n9 | n8 | assistant | ["a picture: \ue200cite\ue202turn0search1\ue201 there"] | {}
+    s | root | system | [""] | {}
+    u | s | user | ["about me"] | {"kind": "user_editable_context"}
+    n1 | u | user | ["how much salt?", {"content_type": "image_asset_pointer", "asset_pointer": "file-service://file-1"}, {"content_type": "audio_transcription", "text": "and aloud", "direction": "in"}] | {"kind": "multimodal_text", "metadata": {"attachments": [{"id": "file-1", "name": "pot.jpg", "mimeType": "image/jpeg"}]}}
+    n2 | n1 | assistant | ["a kilo"] | {"metadata": {"model_slug": "gpt-4o"}}
+    n3 | n1 | assistant | ["a pinch"] | {"metadata": {"model_slug": "gpt-4o"}}
+    n4 | n3 | assistant | ["search('salt')"] | {"recipient": "browser"}
+    n5 | n4 | tool | ["salt is a mineral"] | {}
+    n6 | n5 | assistant | ["hm"] | {"kind": "thoughts"}
+    n7 | n6 | assistant | [""] | {}
+    n8 | n7 | tool | [{"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_7"}] | {"kind": "multimodal_text", "metadata": {"model_slug": "gpt-4o"}}
+    away | n2 | user | ["a kilo?!"] | {}
+    """)  # noqa: E501
+    }
+    | {"root": {"message": None, "parent": None, "children": ["s"]}},
 }
 LATER = {"title": "", "id": "c2", "mapping": {"n1": node(None, "user", "hello?")}}
 
@@ -114,17 +112,20 @@ def said(number: str, parent: str | None, sender: str, text: str, **more: Any) -
     return fields | {"content": content, "parent_message_uuid": parent} | more
 
 
-TOOLS = [{"type": "thinking", "thinking": "hm"}, {"type": "tool_use", "name": "web_search"}]
-BREAD = {
+BREAD: Fields = {
     "uuid": "c1",
     "name": "Bread",
     "account": {"uuid": "a"},
     "chat_messages": [
-        said("1", None, "human", "how long?", attachments=[{"file_name": "", "file_type": "txt"}]),
-        said("2", "1", "assistant", "a day"),
-        said("3", "1", "assistant", "an hour", files=[{"file_name": "a.png", "file_uuid": "f"}]),
-        said("4", "3", "assistant", "", content=TOOLS),
-        said("5", "4", "assistant", "", content=[*TOOLS, {"type": "text", "text": "rest it"}]),
+        said(row["number"], row["parent"], row["sender"], row["text"], **row["more"])
+        for row in records("""
+    number | parent | sender | text | more
+    "1" | null | human | how long? | {"attachments": [{"file_name": "", "file_type": "txt"}]}
+    "2" | "1" | assistant | a day | {}
+    "3" | "1" | assistant | an hour | {"files": [{"file_name": "a.png", "file_uuid": "f"}]}
+    "4" | "3" | assistant | "" | {"content": [{"type": "thinking", "thinking": "hm"}, {"type": "tool_use", "name": "web_search"}]}
+    "5" | "4" | assistant | "" | {"content": [{"type": "tool_use", "name": "web_search"}, {"type": "text", "text": "rest it"}]}
+    """)  # noqa: E501
     ],
 }
 

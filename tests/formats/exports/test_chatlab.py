@@ -11,6 +11,7 @@ from exported import texts
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadOptions
 from shown import check
+from text_tables import records
 
 META = {"name": "菜园", "platform": "wechat", "type": "group", "groupId": "g7"}
 HEAD: dict[str, Any] = {"chatlab": {"version": "0.0.2", "exportedAt": 1714550000}, "meta": META}
@@ -20,29 +21,33 @@ MEMBERS: list[dict[str, Any]] = [
 ]
 
 
-def said(sender: str, minute: int, content: str | None, kind: Any = 0, **more: Any) -> Any:
+def said(sender: str, minute: int, content: str | None, type: int = 0, **more: Any) -> Any:
     name = {"wx1": "林小雨", "wx2": "Oskar"}.get(sender, sender)
     stamp = 1714548600 + 60 * minute
-    item = {"sender": sender, "accountName": name, "timestamp": stamp, "type": kind}
+    item = {"sender": sender, "accountName": name, "timestamp": stamp, "type": type}
     return item | {"content": content} | more
 
 
 ITEMS = [
-    said("wx1", 0, "番茄都红了", platformMessageId="m1"),
-    said("wx2", 1, "at last!", 25, platformMessageId="m2", replyToMessageId="m1"),
-    said("wx1", 2, "[图片]", 1),
-    said("wx1", 3, "images/a.jpg", 1),
-    said("wx1", 4, "[语音转文字] 明天浇水", 2),
-    said("wx2", 5, "[文件] plan.pdf", 4),
-    said("wx2", 6, "[旺柴]", 5),
-    said("wx1", 7, "data:image/png;base64,AAAA", 1),
-    said("wx2", 8, "[位置] 温室", 8),
-    said("wx1", 9, "恭喜发财", 20),
-    said("wx1", 10, "通话时长 05:21", 23),
-    said("wx2", 11, "Oskar 撤回了一条消息", 81),
-    said("system", 12, "Zoe 加入了群聊", 80),
-    said("wx2", 13, "拍了拍我", 22),
-    said("wx2", 14, None, 99),
+    said(**{key: value for key, value in row.items() if value != ""})
+    for row in records("""
+        sender | minute | content                    | type | platformMessageId | replyToMessageId
+        wx1    | 0      | 番茄都红了                 | 0    | m1                | ""
+        wx2    | 1      | at last!                   | 25   | m2                | m1
+        wx1    | 2      | [图片]                     | 1    | ""                | ""
+        wx1    | 3      | images/a.jpg               | 1    | ""                | ""
+        wx1    | 4      | [语音转文字] 明天浇水      | 2    | ""                | ""
+        wx2    | 5      | [文件] plan.pdf            | 4    | ""                | ""
+        wx2    | 6      | [旺柴]                     | 5    | ""                | ""
+        wx1    | 7      | data:image/png;base64,AAAA | 1    | ""                | ""
+        wx2    | 8      | [位置] 温室                | 8    | ""                | ""
+        wx1    | 9      | 恭喜发财                   | 20   | ""                | ""
+        wx1    | 10     | 通话时长 05:21             | 23   | ""                | ""
+        wx2    | 11     | Oskar 撤回了一条消息       | 81   | ""                | ""
+        system | 12     | Zoe 加入了群聊             | 80   | ""                | ""
+        wx2    | 13     | 拍了拍我                   | 22   | ""                | ""
+        wx2    | 14     | null                       | 99   | ""                | ""
+    """)
 ]
 
 
@@ -144,7 +149,7 @@ def test_milliseconds_and_a_time_zone(tmp_path: Path) -> None:
 
 
 def test_without_members_names_are_those_of_the_messages(tmp_path: Path) -> None:
-    items = [said("qq1", 0, "hi", groupNickname="Captain"), said("qq1", 1, "ho", "0")]
+    items = [said("qq1", 0, "hi", groupNickname="Captain"), said("qq1", 1, "ho") | {"type": "0"}]
     path = as_json(tmp_path, items)
     export = json.loads(path.read_text())
     del export["members"]

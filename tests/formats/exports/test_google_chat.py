@@ -8,10 +8,10 @@ from typing import Any
 import exported
 from exported import messages
 from shown import check
+from text_tables import records
 
 IDA = {"name": "Ida Holm", "email": "Ida@example.org", "user_type": "Human"}
 BEN = {"name": "Ben Roy", "email": "ben@example.org", "user_type": "Human"}
-SEEDS = {"original_name": "Seeds.PNG", "export_name": "File-s.png"}
 BOT = {"name": "Polly", "user_type": "Bot"}
 
 
@@ -26,24 +26,25 @@ def said(number: int, creator: Any, text: str = "", **more: Any) -> dict[str, An
     } | more
 
 
-ITEMS = [
-    said(0, IDA, "did the seeds come?"),
-    said(1, BEN, "look", attached_files=[SEEDS]),
-    said(2, IDA, "lovely!", topic_id="t1", updated_date="Wednesday, May 1, 2024 at 7:40:00 AM UTC"),
-    said(3, BEN, "agreed", quoted_message_metadata={"message_id": "abc/t0/m0", "text": "x"}),
-    said(
-        4,
-        IDA,
-        "see https://example.org/a",
-        annotations=[{"url_metadata": {"title": "Beans", "url": "https://example.org/a"}}],
-        reactions=[{"emoji": {"unicode": "🌱"}, "reactor_emails": ["BEN@example.org"]}],
-    ),
-    said(5, BEN, annotations=[{"video_call_metadata": {"meeting_space": {"meeting_url": "m"}}}]),
-    said(6, BEN, "", message_state="DELETED"),
-    said(7, BOT, "poll: who waters?"),
-    said(8, {}, "nobody"),
-    "broken",
+PEOPLE = {"ida": IDA, "ben": BEN, "bot": BOT, "nobody": {}}
+ITEMS: list[Any] = [
+    said(number, PEOPLE[row["who"]], row["text"], **row["more"])
+    for number, row in enumerate(
+        records("""
+        who    | text                      | more
+        ida    | did the seeds come?       | {}
+        ben    | look                      | {"attached_files": [{"original_name": "Seeds.PNG", "export_name": "File-s.png"}]}
+        ida    | lovely!                   | {"topic_id": "t1", "updated_date": "Wednesday, May 1, 2024 at 7:40:00 AM UTC"}
+        ben    | agreed                    | {"quoted_message_metadata": {"message_id": "abc/t0/m0", "text": "x"}}
+        ida    | see https://example.org/a | {"annotations": [{"url_metadata": {"title": "Beans", "url": "https://example.org/a"}}], "reactions": [{"emoji": {"unicode": "🌱"}, "reactor_emails": ["BEN@example.org"]}]}
+        ben    | ""                        | {"annotations": [{"video_call_metadata": {"meeting_space": {"meeting_url": "m"}}}]}
+        ben    | ""                        | {"message_state": "DELETED"}
+        bot    | poll: who waters?         | {}
+        nobody | nobody                    | {}
+        """)  # noqa: E501
+    )
 ]
+ITEMS.append("broken")
 FILES: dict[str, Any] = {
     "Takeout/Google Chat/Groups/DM abc/messages.json": {"messages": ITEMS},
     "Takeout/Google Chat/Groups/DM abc/group_info.json": {"members": [IDA, BEN]},

@@ -257,8 +257,8 @@ TABLES["message"] = [
 ]
 TABLES["chat_message_join"] = [
     {"chat_id": chat, "message_id": number}
-    for chat, numbers in ((1, (1, 2, 3, 4, 5, 11)), (2, (6,)), (3, (7, 8, 9, 10)))
-    for number in numbers
+    for chat, numbers in enumerate(("1 2 3 4 5 11", "6", "7 8 9 10"), 1)
+    for number in map(int, numbers.split())
 ]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import exported
 from exported import messages
 from realtalk.formats.reading import ReadCorpus
@@ -60,14 +58,6 @@ May 1, 2024, 12:05 AM, Mara : did you sleep
 at all?
 May 1, 2024 at 3:06 PM, Theo : Photo
 May 1, 2024, 3:07 PM, Nuri left the chatroom.
-"""
-ENGLISH_PC = """Mara with KakaoTalk Chats
-Date Saved : 2024-05-03 15:05:11
-
---------------- Wednesday, May 1, 2024 ---------------
-[Mara] [12:05 AM] did you sleep
-[Theo] [3:06 PM] Emoticons
-Nuri joined this chatroom.
 """
 MAC = """Date,User,Message
 2024-05-01 00:05:11,"마라","잘 잤어?
@@ -152,60 +142,38 @@ def test_english(tmp_path: Path) -> None:
     )
 
 
-def test_an_english_pc(tmp_path: Path) -> None:
-    check(
-        read(tmp_path, ENGLISH_PC),
-        """
-        Mara (Mara, Theo)
-        session 1, 2024-05-01 00:05:00
-        D1:1 2024-05-01 00:05:00 Mara: did you sleep
-        session 2, 2024-05-01 15:06:00
-        D2:1 2024-05-01 15:06:00 Theo:
-            sticker
-        7 lines = 2 in messages + 5 system + 0 left over
-        """,
-    )
-
-
-DAY = "Wednesday, May 1, 2024"
-
-
-@pytest.mark.parametrize(
-    ("title", "day", "stamps"),
-    [
-        # Android, from old to new, and where English is not American.
-        ("KakaoTalk Chats with Mara", "12:05am, May 1, 2024", "{:02}:05am, May 1, 2024"),
-        ("KakaoTalk Chats with Mara", "May 1, 2024, 12:05 AM", "May 1, 2024, {:02}:05 AM"),
-        ("KakaoTalk Chats with Mara", "May 1, 2024 at 12:05 AM", "May 1, 2024 at {}:05\u202fAM"),
-        ("KakaoTalk Chats with Mara", "May 1, 2024, 12:05 a.m.", "May 1, 2024, {}:05 a.m."),
-        ("KakaoTalk Chats with Mara", "1 May 2024 at 12:05 am", "1 May 2024 at {}:05\u00a0am"),
-        ("KakaoTalk Chats with Mara", "1 May 2024, 00:05", "1 May 2024, {0:02}:05"),
-        ("KakaoTalk Chats with Mara", "Wednesday 1 May 2024", "Wed, 1 May 2024 {0:02}:05"),
-        # An iPhone.
-        ("KakaoTalk Chats with Mara (2 people)-1.txt", DAY, "May 1, 2024, {}:05 AM"),
-        ("Talk_2024.5.3 15:05-1.txt", DAY, "May 1, 2024 {0:02}:05"),
-        ("Talk_2024.5.3 15:05-1.txt", DAY, "May 1, 2024 at {0:02}:05"),
-        ("Mara Talk Chats", DAY, "2024/05/01 AM {}:05"),
-    ],
-)
+@cases("""
+    title | day | stamps
+    # Android, from old to new, and where English is not American.
+    KakaoTalk Chats with Mara | 12:05am, May 1, 2024 | {:02}:05am, May 1, 2024
+    KakaoTalk Chats with Mara | May 1, 2024, 12:05 AM | May 1, 2024, {:02}:05 AM
+    KakaoTalk Chats with Mara | May 1, 2024 at 12:05 AM | May 1, 2024 at {}:05\u202fAM
+    KakaoTalk Chats with Mara | May 1, 2024, 12:05 a.m. | May 1, 2024, {}:05 a.m.
+    KakaoTalk Chats with Mara | 1 May 2024 at 12:05 am | 1 May 2024 at {}:05\u00a0am
+    KakaoTalk Chats with Mara | 1 May 2024, 00:05 | 1 May 2024, {0:02}:05
+    KakaoTalk Chats with Mara | Wednesday 1 May 2024 | Wed, 1 May 2024 {0:02}:05
+    # An iPhone.
+    KakaoTalk Chats with Mara (2 people)-1.txt | Wednesday, May 1, 2024 | May 1, 2024, {}:05 AM
+    Talk_2024.5.3 15:05-1.txt | Wednesday, May 1, 2024 | May 1, 2024 {0:02}:05
+    Talk_2024.5.3 15:05-1.txt | Wednesday, May 1, 2024 | May 1, 2024 at {0:02}:05
+    Mara Talk Chats | Wednesday, May 1, 2024 | 2024/05/01 AM {}:05
+""")
 def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> None:
     hours = (0, 1) if "{0" in stamps else (12, 1)
     first, second = (stamps.format(hour) for hour in hours)
-    lines = [
-        title,
-        "Date Saved : May 3, 2024, 3:05 PM",
-        "",
-        "",
-        day,
-        f"{first}, Mara invited Theo and Nuri.",
-        f"{first}, Mara : did you sleep",
-        "",
-        "at 3:05pm, May 2 : or later?",
-        f"{second}, you : <Photo>",
-        f"{second}: Nuri left this chatroom.",
-        "",
-    ]
-    reading = read(tmp_path, "\n".join(lines))
+    text = f"""{title}
+Date Saved : May 3, 2024, 3:05 PM
+
+
+{day}
+{first}, Mara invited Theo and Nuri.
+{first}, Mara : did you sleep
+
+at 3:05pm, May 2 : or later?
+{second}, you : <Photo>
+{second}: Nuri left this chatroom.
+"""
+    reading = read(tmp_path, text)
     check(
         renamed(reading, "Mara"),
         """
@@ -227,21 +195,18 @@ def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> No
     Mara with KakaoTalk Chats      | Wednesday, May 1, 2024 | 3:06 p.m.
 """)
 def test_english_pcs(tmp_path: Path, title: str, day: str, clock: str) -> None:
-    lines = [
-        title,
-        "Date Saved : 2024-05-03 15:05:11",
-        "",
-        f"--------------- {day} ---------------",
-        f"[Mara] [{clock}] who came?",
-        "We invited everybody.",
-        f"[Theo] [{clock}] (Photo)",
-        "Mara invited Nuri and Ana.",
-        "The message has been deleted.",
-        "",
-    ]
-    reading = read(tmp_path, "\n".join(lines))
+    text = f"""{title}
+Date Saved : 2024-05-03 15:05:11
+
+--------------- {day} ---------------
+[Mara] [{clock}] who came?
+We invited everybody.
+[Theo] [{clock}] (Photo)
+Mara invited Nuri and Ana.
+The message has been deleted.
+"""
     check(
-        reading,
+        read(tmp_path, text),
         """
         Mara (Mara, Theo)
         session 1, 2024-05-01 15:06:00
@@ -294,6 +259,7 @@ def test_hashes_of_files_and_other_things_that_were_sent(tmp_path: Path) -> None
         f"{'0a' * 32}.jpg\n{'1b' * 32}.mp4": ["image", "video"],
         "연락처: 누리": ["contact"],
         "Map: Seoul Station": ["location"],
+        "Emoticons": ["sticker"],
         "음성메시지": ["audio"],
         "페이스톡 부재중": ["call"],
         "Face Talk Canceled": ["call"],

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from realtalk.formats.exports.mbox import bare
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadOptions
 from refusals import refused
 from shown import check
+from text_tables import cases
 
 IDA, BEN = "Ida Holm <Ida@example.org>", "Ben Roy <ben@example.org>"
 
@@ -54,8 +53,6 @@ Content-Transfer-Encoding: base64
 AAAA
 --b1--"""
 REPLY = "yes, at last!\n\nOn Wed, 1 May 2024 at 09:30, Ida <ida@example.org>\nwrote:\n> did\n> it?"
-OUTLOOK = "a\n\n-----Original Message-----\nFrom: Ida\nSent: 1 May 2024 09:30\nTo: b@x.org\n\nq"
-SHOPPING = "buy:\nseeds: 4 packs\nsoil: 2 bags\npots: 9"
 BOX = [
     mail(0, IDA, "Seeds", "did they come?\n\n>From the garden\n\n-- \nIda Holm\nBed 4"),
     mail(1, BEN, "Re: Seeds", REPLY, "In-Reply-To: <0@example.org>"),
@@ -131,19 +128,18 @@ def test_a_text_that_begins_like_one_is_no_mailbox(tmp_path: Path) -> None:
         open_reading(path, "mbox")
 
 
-@pytest.mark.parametrize(
-    ("body", "text", "quoted", "signature"),
-    [
-        ("hi", "hi", 0, 0),
-        ("a\n> q\nb\n> r\nc", "a\nb\nc", 2, 0),
-        ("a\n\nAm 1. Mai 2024 um 09:30 schrieb Ida:\n\n> q", "a", 2, 0),
-        ("my list:\n> q", "my list:", 1, 0),
-        ("a\n-- \nIda\nBed 4", "a", 0, 3),
-        (OUTLOOK, "a", 5, 0),
-        ("a\n\nVon: Ida <i@x.org>\nGesendet: 1. Mai 2024 09:30\nAn: Ben\n\nq", "a", 4, 0),
-        (SHOPPING, SHOPPING, 0, 0),
-        ("> only\n> quoted", "> only\n> quoted", 0, 0),
-    ],
-)
+@cases(r"""
+    body                                                         | text    | quoted | signature
+    hi                                                           | hi      | 0 | 0
+    "a\n> q\nb\n> r\nc"                                          | "a\nb\nc" | 2 | 0
+    "a\n\nAm 1. Mai 2024 um 09:30 schrieb Ida:\n\n> q"           | a       | 2 | 0
+    "my list:\n> q"                                              | my list: | 1 | 0
+    "a\n-- \nIda\nBed 4"                                         | a       | 0 | 3
+    "a\n\n-----Original Message-----\nFrom: Ida\nSent: 1 May 2024 09:30\nTo: b@x.org\n\nq" | a | 5 | 0
+    "a\n\nVon: Ida <i@x.org>\nGesendet: 1. Mai 2024 09:30\nAn: Ben\n\nq" | a | 4 | 0
+    # Neither a list nor what is quoted alone is cut.
+    "buy:\nseeds: 4 packs\nsoil: 2 bags\npots: 9" | "buy:\nseeds: 4 packs\nsoil: 2 bags\npots: 9" | 0 | 0
+    "> only\n> quoted"                                           | "> only\n> quoted" | 0 | 0
+""")  # noqa: E501
 def test_what_is_cut(body: str, text: str, quoted: int, signature: int) -> None:
     assert bare(body) == (text, quoted, signature)

@@ -133,6 +133,15 @@ def test_system_entries_bots_and_deleted_messages(tmp_path: Path) -> None:
     )
 
 
+# Another entry has the first one's name, and nobody that of the eighth.
+BOTS: list[dict[str, Any]] = (
+    json.loads("""[{"bot_id": "B1"}, {"bot_id": "B1", "username": "Deploys"},
+    {"bot_id": "B7"}, {"bot_id": "B9", "app_id": "A9"}, {"bot_id": "55"},
+    {"user": "U8", "bot_id": "B8", "bot_profile": {"name": "Polls"}, "subtype": null},
+    {"user": "U7"}, {"bot_id": "B0"}, {}]""")
+)
+
+
 def test_bots_stand_under_the_names_that_the_archive_has_for_them(tmp_path: Path) -> None:
     bot: dict[str, Any] = {"subtype": "bot_message", "user": None}
     helper = {"id": "U7", "is_bot": True, "name": "helper", "profile": {"bot_id": "B7"}}
@@ -145,15 +154,8 @@ def test_bots_stand_under_the_names_that_the_archive_has_for_them(tmp_path: Path
                 {"app_id": "A9", "app_type": "Calendar"},
             ],
             "general/2024-05-01.json": [
-                entry("1714548600.000100", **bot, bot_id="B1"),  # another entry has its name
-                entry("1714548601.000100", **bot, bot_id="B1", username="Deploys"),
-                entry("1714548602.000100", **bot, bot_id="B7"),
-                entry("1714548603.000100", **bot, bot_id="B9", app_id="A9"),
-                entry("1714548604.000100", **bot, bot_id="55"),
-                entry("1714548605.000100", user="U8", bot_id="B8", bot_profile={"name": "Polls"}),
-                entry("1714548606.000100", user="U7"),
-                entry("1714548607.000100", **bot, bot_id="B0"),  # nobody has
-                entry("1714548608.000100"),
+                entry(f"{1714548600 + at}.000100", **(bot if "bot_id" in told else {}) | told)
+                for at, told in enumerate(BOTS)
             ],
         },
     )

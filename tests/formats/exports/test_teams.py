@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from refusals import refused
 from shown import check
+from text_tables import records
 
 IDA = {"user": {"id": "u1", "displayName": "Ida Holm"}, "application": None}
 BEN = {"user": {"id": "u2", "displayName": "Ben Roy"}}
@@ -35,35 +37,20 @@ def read(folder: Path, value: Any, **options: Any) -> ReadCorpus:
     return exported.read(folder, {"messages.json": value}, "teams", **options)
 
 
-REFERENCE = {"contentType": "messageReference", "id": "0", "content": '{"messageId": "0"}'}
+PEOPLE = {"ida": IDA, "ben": BEN, "bot": BOT, "nobody": None}
 ITEMS = [
-    graph(
-        9,
-        None,
-        "<systemEventMessage/>",
-        messageType="systemEventMessage",
-        eventDetail={"@odata.type": "#microsoft.graph.callEndedEventMessageDetail"},
-    ),
-    graph(6, None, "", deletedDateTime="2024-05-01T08:00:00Z"),
-    graph(5, BEN, "", deletedDateTime="2024-05-01T08:00:00Z"),
-    graph(4, BOT, "<p>who waters?</p>"),
-    graph(
-        3,
-        IDA,
-        '<p>plan <a href="https://example.org/p">here</a></p><img src="https://g/1" alt="bed">',
-        attachments=[
-            {"contentType": "reference", "contentUrl": "https://s/x.pdf", "name": "x.pdf"}
-        ],
-        lastEditedDateTime="2024-05-01T08:00:00Z",
-    ),
-    graph(2, BEN, '<attachment id="0"></attachment><p>yes &amp; soon</p>', attachments=[REFERENCE]),
-    graph(1, IDA, "plain <b>", body={"contentType": "text", "content": "plain <b>"}),
-    graph(
-        0,
-        IDA,
-        '<div>did it <b>rain</b>?<br>here <emoji alt="🌧"></emoji></div>',
-        reactions=[{"reactionType": "like", "user": BEN}],
-    ),
+    graph(row["number"], PEOPLE[row["sender"]], row["content"], **row["more"])
+    for row in records("""
+    number | sender | content | more
+    9 | nobody | <systemEventMessage/> | {"messageType": "systemEventMessage", "eventDetail": {"@odata.type": "#microsoft.graph.callEndedEventMessageDetail"}}
+    6 | nobody | "" | {"deletedDateTime": "2024-05-01T08:00:00Z"}
+    5 | ben | "" | {"deletedDateTime": "2024-05-01T08:00:00Z"}
+    4 | bot | <p>who waters?</p> | {}
+    3 | ida | <p>plan <a href="https://example.org/p">here</a></p><img src="https://g/1" alt="bed"> | {"attachments": [{"contentType": "reference", "contentUrl": "https://s/x.pdf", "name": "x.pdf"}], "lastEditedDateTime": "2024-05-01T08:00:00Z"}
+    2 | ben | <attachment id="0"></attachment><p>yes &amp; soon</p> | {"attachments": [{"contentType": "messageReference", "id": "0", "content": "{\\"messageId\\": \\"0\\"}"}]}
+    1 | ida | plain <b> | {"body": {"contentType": "text", "content": "plain <b>"}}
+    0 | ida | <div>did it <b>rain</b>?<br>here <emoji alt="🌧"></emoji></div> | {"reactions": [{"reactionType": "like", "user": {"user": {"id": "u2", "displayName": "Ben Roy"}}}]}
+    """)  # noqa: E501
 ]
 
 
@@ -137,19 +124,18 @@ QUOTE = (
     "</legacyquote></quote>it did &lt;3"
 )
 LIST = [
-    skype(7, "8:live:ben", '<partlist type="ended"><part/></partlist>', "Event/Call"),
-    skype(6, "8:live:ben", "<addmember/>", "ThreadActivity/AddMember"),
-    skype(5, "8:live:ben", "", properties={"deletetime": "1714549000000"}),
-    skype(4, "8:live:ida", '<URIObject uri="https://v"/>', "RichText/Media_AudioMsg"),
-    skype(3, "8:live:ben", PICTURE, "RichText/UriObject"),
-    skype(2, "8:live:ida", 'two\nlines <ss type="smile">:)</ss><e_m ts="1" t="61"/>'),
-    skype(1, "8:live:ben", QUOTE),
-    skype(
-        0,
-        "8:live:ida",
-        "did it rain?",
-        properties={"emotions": [{"key": "heart", "users": [{"mri": "8:live:ben"}]}]},
-    ),
+    skype(row["number"], f"8:live:{row['who']}", row["content"], row["kind"], **row["more"])
+    for row in records(f"""
+    number | who | content | kind | more
+    7 | ben | <partlist type="ended"><part/></partlist> | Event/Call | {{}}
+    6 | ben | <addmember/> | ThreadActivity/AddMember | {{}}
+    5 | ben | "" | RichText | {{"properties": {{"deletetime": "1714549000000"}}}}
+    4 | ida | <URIObject uri="https://v"/> | RichText/Media_AudioMsg | {{}}
+    3 | ben | {PICTURE} | RichText/UriObject | {{}}
+    2 | ida | "two\\nlines <ss type=\\"smile\\">:)</ss><e_m ts=\\"1\\" t=\\"61\\"/>" | RichText | {{}}
+    1 | ben | {json.dumps(QUOTE)} | RichText | {{}}
+    0 | ida | did it rain? | RichText | {{"properties": {{"emotions": [{{"key": "heart", "users": [{{"mri": "8:live:ben"}}]}}]}}}}
+    """)  # noqa: E501
 ]
 
 

@@ -6,8 +6,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import exported
 from exported import messages, texts
 from realtalk.chat import Attachment, Message, unpack_extra
@@ -42,19 +40,14 @@ def only(folder: Path, **values: Any) -> Message:
     return message
 
 
-LINK = {"type": "link", "text": "https://a.org"}
-
-
-@pytest.mark.parametrize(
-    ("pieces", "expected"),
-    [
-        (["half", {"type": "bold", "text": "way"}, " on, ", LINK], "halfway on, https://a.org"),
-        # An address right behind styled text gets a space.
-        ([{"type": "bold", "text": "See:"}, LINK], "See: https://a.org"),
-        ([{"type": "bold", "text": "("}, LINK], "(https://a.org"),
-        (["(see:", LINK, ")"], "(see:https://a.org)"),
-    ],
-)
+@cases("""
+    pieces | expected
+    ["half", {"type": "bold", "text": "way"}, " on, ", {"type": "link", "text": "a.org"}] | halfway on, a.org
+    # An address right behind styled text gets a space.
+    [{"type": "bold", "text": "See:"}, {"type": "link", "text": "https://a.org"}] | See: https://a.org
+    [{"type": "bold", "text": "("}, {"type": "link", "text": "https://a.org"}] | (https://a.org
+    ["(see:", {"type": "link", "text": "https://a.org"}, ")"] | (see:https://a.org)
+""")  # noqa: E501
 def test_pieces_of_text_are_joined_as_they_stand(
     tmp_path: Path, pieces: list[Any], expected: str
 ) -> None:
@@ -276,46 +269,20 @@ def test_the_offset_is_used_where_a_clock_is_asked_for(tmp_path: Path) -> None:
     assert messages(reading)[0].time == datetime(2024, 5, 1, 7, 30, 7)
 
 
-@pytest.mark.parametrize(
-    ("inside", "expected"),
-    [
-        (
-            '<a class="photo_wrap clearfix pull_left" href="photos/photo_1.jpg"><img/></a>',
-            Attachment("image", "photo_1.jpg", "photos/photo_1.jpg"),
-        ),
-        (
-            '<div class="media clearfix pull_left media_photo"><div class="body">'
-            '<div class="title bold">Photo</div><div class="status details">Not included</div>'
-            "</div></div>",
-            Attachment("image"),
-        ),
-        (
-            '<div class="media clearfix pull_left media_photo"><div class="body">'
-            '<div class="title bold">Sticker</div><div class="status details">😂</div></div></div>',
-            Attachment("sticker", caption="😂"),
-        ),
-        (
-            '<a class="media clearfix pull_left block_link media_voice_message" href="v/a1.ogg">'
-            '<div class="body"><div class="title bold">Voice message</div></div></a>',
-            Attachment("audio", "a1.ogg", "v/a1.ogg"),
-        ),
-        (
-            '<a class="media clearfix pull_left block_link media_file" href="files/Plan.pdf">'
-            '<div class="body"><div class="title bold">Plan.pdf</div></div></a>',
-            Attachment("file", "Plan.pdf", "files/Plan.pdf"),
-        ),
-        (
-            '<div class="media clearfix pull_left media_contact"><div class="body">'
-            '<div class="title bold">Zed</div><div class="status details">+49 1</div></div></div>',
-            Attachment("contact", "Zed", caption="+49 1"),
-        ),
-    ],
-)
-def test_media(tmp_path: Path, inside: str, expected: Attachment) -> None:
+@cases("""
+    inside | expected
+    <a class="photo_wrap clearfix pull_left" href="photos/photo_1.jpg"><img/></a> | ["image", "photo_1.jpg", "photos/photo_1.jpg"]
+    <div class="media clearfix pull_left media_photo"><div class="body"><div class="title bold">Photo</div><div class="status details">Not included</div></div></div> | ["image"]
+    <div class="media clearfix pull_left media_photo"><div class="body"><div class="title bold">Sticker</div><div class="status details">😂</div></div></div> | ["sticker", "", "", "😂"]
+    <a class="media clearfix pull_left block_link media_voice_message" href="v/a1.ogg"><div class="body"><div class="title bold">Voice message</div></div></a> | ["audio", "a1.ogg", "v/a1.ogg"]
+    <a class="media clearfix pull_left block_link media_file" href="files/Plan.pdf"><div class="body"><div class="title bold">Plan.pdf</div></div></a> | ["file", "Plan.pdf", "files/Plan.pdf"]
+    <div class="media clearfix pull_left media_contact"><div class="body"><div class="title bold">Zed</div><div class="status details">+49 1</div></div></div> | ["contact", "Zed", "", "+49 1"]
+""")  # noqa: E501
+def test_media(tmp_path: Path, inside: str, expected: list[str]) -> None:
     wrapped = f'<div class="media_wrap clearfix">{inside}</div>'
     reading = read_page(tmp_path, bubble(1, wrapped + words("look"), "Ann"))
     [message] = messages(reading)
-    assert (message.text, message.attachments) == ("look", (expected,))
+    assert (message.text, message.attachments) == ("look", (Attachment(*expected),))
 
 
 def test_links_forwards_polls_and_reactions(tmp_path: Path) -> None:

@@ -155,17 +155,12 @@ def test_deleted(tmp_path: Path, body: str) -> None:
     assert (message.deleted, message.text) == (True, "")
 
 
-@pytest.mark.parametrize(
-    "suffix",
-    [
-        *("<This message was edited>", "<Diese Nachricht wurde bearbeitet.>", "<Mensagem editada>"),
-        *(
-            "<Se editó este mensaje.>",
-            f"{L}<This message was edited>",
-            f"{L}<Seda sõnumit muudeti>",
-        ),
-    ],
-)
+EDITED = f"""
+<This message was edited> | <Diese Nachricht wurde bearbeitet.> | <Mensagem editada> |
+<Se editó este mensaje.> | {L}<This message was edited> | {L}<Seda sõnumit muudeti>"""
+
+
+@pytest.mark.parametrize("suffix", [suffix.strip() for suffix in EDITED.split("|")])
 def test_edited(tmp_path: Path, suffix: str) -> None:
     for body in (f"see you at 5 {suffix}", f"see you\nat 5 {suffix}"):
         message = iphone(tmp_path, body)

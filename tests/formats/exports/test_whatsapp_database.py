@@ -13,11 +13,11 @@ from zipfile import ZipFile
 import pytest
 
 import written_apple
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports import databases
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.tables import from_corpus, to_corpus
+from refusals import refused
 from shown import check
 from written_phones import APPLE, CONTACTS, NEW, OLD, database
 
@@ -286,11 +286,10 @@ def test_parts_that_are_missing_or_damaged(phone: Path) -> None:
     assert reading.ledger.total == 16 and len(reading.corpus.chats) == 2
     whole = database(NEW, NEW_ROWS)
     phone.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(RealtalkError, match=r"msgstore\.db") as error:
+    with refused("msgstore.db"):
         open_reading(phone, "whatsapp-database")
-    assert "\n" not in str(error.value)
     phone.write_bytes(database(CONTACTS, {}))
-    with pytest.raises(RealtalkError, match=r"WhatsApp's that has no messages.*ChatStorage"):
+    with refused("WhatsApp's that has no messages.*ChatStorage"):
         open_reading(phone)
 
 

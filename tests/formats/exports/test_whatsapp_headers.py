@@ -3,7 +3,6 @@ shapes in one file, where all messages are read and what was pasted stays text."
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +14,7 @@ from exported import messages
 from realtalk.chat import Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
-from realtalk.text.calendars import hour_of_day
+from realtalk.text.calendars import MONTHS, hour_of_day
 from text_tables import cases
 
 
@@ -123,35 +122,13 @@ def test_the_first_word_that_says_something_counts() -> None:
     assert [hour_of_day(hour, "", "noon") for hour in (1, 11, 12)] == [13, 11, 12]
 
 
-@pytest.mark.slow
-def test_whatstk_header_formats(tmp_path: Path, data: Path) -> None:
-    formats = json.loads((data / "chat_exports/whatsapp/whatstk_header_formats.json").read_text())
-    assert len(formats) > 90
-    start = datetime(2019, 11, 27, 22, 41, 7)
-    times = [start + timedelta(hours=7 * n, seconds=13 * n) for n in range(24)]
-    for entry in formats:
-        shape = str(entry["format"])
-        text = ""
-        for n, time in enumerate(times):
-            header = time.strftime(shape.replace("%name:", "")).rstrip(" ") + " "
-            text += f"{header}{'Mara' if n % 2 else 'Theo'}: message {n}\n"
-        found = read(tmp_path, text)
-        step = 1 if "%S" in shape else 60
-        expected = [t.replace(second=0) if step == 60 else t for t in times]
-        assert [m.time for m in found] == expected, shape
-        assert [m.text for m in found] == [f"message {n}" for n in range(24)], shape
-        assert {m.speaker for m in found} == {"Mara", "Theo"}, shape
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "22:35, 12/07/2017 - An: chào\n09:01, 13/07/2017 - Bình: ừ",
-        "[22:35:10, 12/07/2017] An: chào\n[09:01:00, 13/07/2017] Bình: ừ",
-        "10:35 PM, 12/07/2017 - An: chào\n9:01 AM, 13/07/2017 - Bình: ừ",
-        "22:35 12-07-2017 - An: chào\nlại đây\n09:01 13-07-2017 - Bình: ừ",
-    ],
-)
+@cases(r"""
+    lines
+    "22:35, 12/07/2017 - An: chào\n09:01, 13/07/2017 - Bình: ừ"
+    "[22:35:10, 12/07/2017] An: chào\n[09:01:00, 13/07/2017] Bình: ừ"
+    "10:35 PM, 12/07/2017 - An: chào\n9:01 AM, 13/07/2017 - Bình: ừ"
+    "22:35 12-07-2017 - An: chào\nlại đây\n09:01 13-07-2017 - Bình: ừ"
+""")
 def test_the_time_may_come_first(tmp_path: Path, lines: str) -> None:
     first, last = read(tmp_path, lines)
     assert (first.speaker, first.text.split("\n")[0]) == ("An", "chào")
@@ -160,7 +137,7 @@ def test_the_time_may_come_first(tmp_path: Path, lines: str) -> None:
 
 
 def test_named_months_are_told_apart(tmp_path: Path) -> None:
-    names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    names = [month[:3] for month in MONTHS]
     lines = [f"3 {name} 2019, 9:00 - Mara: {name} 3, 2019" for name in names]
     found = read(tmp_path, "\n".join(lines))
     assert [message.time for message in found] == [
@@ -311,9 +288,12 @@ def test_an_extract_inside_a_message(name: str, tmp_path: Path) -> None:
     assert reading.ledger.in_messages == len(text)
 
 
-@pytest.mark.parametrize(
-    "name", ["older words of strangers", "words of this chat", "one line of this chat"]
-)
+@cases("""
+    name
+    older words of strangers
+    words of this chat
+    one line of this chat
+""")
 def test_an_extract_in_the_last_message(name: str, tmp_path: Path) -> None:
     reading = read_mixed(tmp_path, headed(MAIN, 21) + PASTED[name])
     assert reading.tables.messages.height == 21

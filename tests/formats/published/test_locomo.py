@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import exported
+from exported import opened_as
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.published.locomo import FORMAT
 from realtalk.formats.questions import known_categories, name_of, number_of
-from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused
 from shown import check_chat
@@ -41,10 +41,6 @@ SAMPLE: dict[str, Any] = json.loads("""{"qa": [
 "sample_id": "conv-1"}""")
 
 
-def _read(path: Path) -> ReadCorpus:
-    return FORMAT.read(Source.open(path), ReadOptions())
-
-
 def _saved(path: Path, value: Any) -> Path:
     path.write_text(json.dumps(value), encoding="utf-8")
     return path
@@ -52,13 +48,13 @@ def _saved(path: Path, value: Any) -> Path:
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Chat:
-    return _read(_saved(tmp_path / "Chat_1_Mara_Theo.json", SAMPLE)).corpus.chats[0]
+    return opened_as("locomo", _saved(tmp_path / "Chat_1_Mara_Theo.json", SAMPLE)).corpus.chats[0]
 
 
 def test_ids_come_from_the_file_or_the_sample(tmp_path: Path) -> None:
-    alone = _read(_saved(tmp_path / "Chat_1_Mara_Theo.json", SAMPLE)).corpus
+    alone = opened_as("locomo", _saved(tmp_path / "Chat_1_Mara_Theo.json", SAMPLE)).corpus
     assert [c.id for c in alone.chats] == ["Chat_1_Mara_Theo"]
-    listed = _read(_saved(tmp_path / "locomo2.json", [SAMPLE, SAMPLE])).corpus
+    listed = opened_as("locomo", _saved(tmp_path / "locomo2.json", [SAMPLE, SAMPLE])).corpus
     assert [c.id for c in listed.chats] == ["conv-1", "conv-1-2"]
     assert (listed.name, listed.format) == ("locomo2", "locomo")
 
@@ -100,11 +96,11 @@ def test_all_of_a_sample(chat: Chat) -> None:
 @pytest.mark.parametrize("value", [SAMPLE, [SAMPLE]])
 def test_the_written_file_equals_the_one_read(tmp_path: Path, value: Any) -> None:
     path = _saved(tmp_path / "conv.json", value)
-    corpus = _read(path).corpus
+    corpus = opened_as("locomo", path).corpus
     target = tmp_path / "out" / "conv.json" if isinstance(value, list) else tmp_path / "out"
     (written,) = exported.written("locomo", corpus, target)
     assert json.loads(written.read_text(encoding="utf-8")) == value
-    assert _read(written).corpus == corpus
+    assert opened_as("locomo", written).corpus == corpus
 
 
 def test_strange_entries_are_left_over_and_kept_for_the_way_back(tmp_path: Path) -> None:
@@ -113,7 +109,7 @@ def test_strange_entries_are_left_over_and_kept_for_the_way_back(tmp_path: Path)
     sample["qa"] += [17]
     sample["observation"]["session_1_observation"]["Mara"] += ["loose"]
     sample["unknown"] = {"kept": True}
-    reading = _read(_saved(tmp_path / "odd.json", sample))
+    reading = opened_as("locomo", _saved(tmp_path / "odd.json", sample))
     assert reading.ledger.in_messages == 4
     assert len(reading.ledger.leftovers) == 4
     assert "session_1[4]" in reading.ledger.leftovers[0].where
@@ -136,11 +132,11 @@ def test_deeply_nested_extras_are_refused_in_time(tmp_path: Path, depth: int, fi
     path.write_text(f'{{"conversation":{{"session_1":[{turn}]}}}}')
     if not fit:
         with refused("nested too deeply"):
-            _read(path)
+            opened_as("locomo", path)
         return
-    corpus = _read(path).corpus
+    corpus = opened_as("locomo", path).corpus
     (written,) = exported.written("locomo", corpus, tmp_path / "out")
-    assert _read(written).corpus.chats == corpus.chats
+    assert opened_as("locomo", written).corpus.chats == corpus.chats
 
 
 def test_realtalk_chats_are_not_claimed(tmp_path: Path) -> None:
@@ -165,7 +161,7 @@ def test_categories_by_format() -> None:
 
 def test_published_counts(data: Path) -> None:
     """Split files beside the official one count once."""
-    reading = _read(data / "locomo")
+    reading = opened_as("locomo", data / "locomo")
     assert len(reading.notes) == 10
     corpus = reading.corpus
     assert [c.id.split("_")[1] for c in corpus.chats] == [str(n) for n in range(1, 11)]
@@ -178,11 +174,11 @@ def test_published_counts(data: Path) -> None:
 @pytest.mark.slow
 def test_the_official_file_is_written_back_equal(data: Path, tmp_path: Path) -> None:
     official = data / "locomo" / "locomo10.json"
-    reading = _read(official)
+    reading = opened_as("locomo", official)
     assert not reading.ledger.leftovers
     (written,) = exported.written("locomo", reading.corpus, tmp_path / "locomo10.json")
     assert json.loads(written.read_bytes()) == json.loads(official.read_bytes())
-    assert _read(written).corpus == reading.corpus
+    assert opened_as("locomo", written).corpus == reading.corpus
 
 
 def test_a_message_that_says_another_layouts_key_is_still_read(tmp_path: Path) -> None:
@@ -190,4 +186,4 @@ def test_a_message_that_says_another_layouts_key_is_still_read(tmp_path: Path) -
     chat = Chat("c", ("Ann",), (Session(1, None, (said,)),))
     exported.written("locomo", Corpus("x", "locomo", (chat, replace(chat, id="d"))), tmp_path)
     assert FORMAT.sniff(Source.open(tmp_path))
-    assert [each.id for each in _read(tmp_path).corpus.chats] == ["c", "d"]
+    assert [each.id for each in opened_as("locomo", tmp_path).corpus.chats] == ["c", "d"]

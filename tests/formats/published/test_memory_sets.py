@@ -12,10 +12,10 @@ import pytest
 import exported
 import memory_sets as sets
 from realtalk.chat import Corpus, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.published.memory_sets import days_of
 from realtalk.formats.reading import ReadCorpus
+from refusals import refused
 from shown import check
 from text_tables import cases
 
@@ -164,7 +164,7 @@ def test_realmem_with_fields_missing(tmp_path: Path) -> None:
 def test_locomo_plus(tmp_path: Path, beside: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
     path = sets.saved(tmp_path / "plus" / "locomo_plus.json", sets.LOCOMO_PLUS)
-    with pytest.raises(RealtalkError, match="realtalk data get locomo"):
+    with refused("realtalk data get locomo"):
         open_reading(path)
     sets.locomo(tmp_path / ("plus" if beside else "cache/locomo"))
     # A week after 1 September, less two weeks; of the gap without a number, nothing.
@@ -272,9 +272,8 @@ def test_lmeb_without_candidates_is_one_scene(tmp_path: Path) -> None:
 def test_bad_input_is_one_line(tmp_path: Path, name: str, value: Any, line: str) -> None:
     sets.locomo(tmp_path / "beside")
     path = sets.saved(tmp_path / "beside" / name, value)
-    with pytest.raises(RealtalkError, match=line) as caught:
+    with refused(line):
         open_reading(path)
-    assert "\n" not in str(caught.value)
 
 
 # --- LongMemEval: questions with their haystacks ---
@@ -332,7 +331,3 @@ def test_the_oracle_sample(data: Path) -> None:
     assert Counter(q.category for q in questions)["temporal_reasoning"] == 28
     assert all(q.evidence and not q.unresolved and q.asked for q in questions)
     assert sum(len(q.evidence) for q in questions) == 197
-    for chat in reading.corpus.chats:
-        days = [session.time for session in chat.sessions if session.time is not None]
-        assert days == sorted(days)
-        assert len(days) == len(chat.sessions)

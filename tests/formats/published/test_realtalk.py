@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import exported
-from realtalk.formats.published.realtalk import FORMAT
-from realtalk.formats.reading import ReadOptions
+from exported import opened_as
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
 from refusals import refused
@@ -42,10 +41,6 @@ PUBLISHED = """{"name": {"speaker_1": "Noor", "speaker_2": "Sam Quill"},
     {"question": "Why?", "answer": "Because.", "evidence": [], "category": 9}]}"""
 
 
-def message(id_: str, speaker: str, text: str, time: str) -> dict[str, Any]:
-    return {"clean_text": text, "speaker": speaker, "date_time": time, "dia_id": id_}
-
-
 def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     """The folder with a chat in which something else stands."""
     data = json.loads(PUBLISHED)
@@ -60,14 +55,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(path: Path) -> Any:
-    return FORMAT.read(Source.open(path), ReadOptions())
-
-
 def test_quirks(folder: Path) -> None:
     assert detect(Source.open(folder)) == "realtalk"
     check_chat(
-        read(folder).corpus.chats[0],
+        opened_as("realtalk", folder).corpus.chats[0],
         """
         Chat_2_Noor_Sam (Noor, Sam Quill)
         session 1, 2026-03-02 18:03:12
@@ -94,24 +85,28 @@ def test_quirks(folder: Path) -> None:
 
 
 def test_way_back_is_equal_as_data(folder: Path, tmp_path: Path) -> None:
-    reading = read(folder)
+    reading = opened_as("realtalk", folder)
     out = tmp_path / "out"
     (path,) = exported.written("realtalk", reading.corpus, out)
     written = json.loads(path.read_text("utf-8"))
     assert written == json.loads(PUBLISHED)
-    assert read(out).corpus.chats == reading.corpus.chats
+    assert opened_as("realtalk", out).corpus.chats == reading.corpus.chats
 
 
 def test_entries_that_are_no_messages_are_left_over(folder: Path) -> None:
     odd = [7, {"clean_text": "x"}, {"speaker": "Noor", "dia_id": "D1:5"}]
-    ledger = read(changed(folder, lambda data: data["session_1"].extend(odd))).ledger
+    ledger = opened_as(
+        "realtalk", changed(folder, lambda data: data["session_1"].extend(odd))
+    ).ledger
     assert (ledger.total, ledger.in_messages, len(ledger.leftovers)) == (7, 4, 3)
     assert ledger.leftovers[0].where == "Chat_2_Noor_Sam.json: session_1[3]"
 
 
 def test_three_speakers_do_not_fit(folder: Path, tmp_path: Path) -> None:
-    third = message("D2:2", "Eve", "hm", "03.03.2026, 10:00:00")
-    corpus = read(changed(folder, lambda data: data["session_2"].append(third))).corpus
+    third = {"clean_text": "hm", "speaker": "Eve", "date_time": "", "dia_id": "D2:2"}
+    corpus = opened_as(
+        "realtalk", changed(folder, lambda data: data["session_2"].append(third))
+    ).corpus
     assert corpus.chats[0].speakers == ("Noor", "Sam Quill", "Eve")
     with refused("two"):
         exported.written("realtalk", corpus, tmp_path / "out")
@@ -119,7 +114,7 @@ def test_three_speakers_do_not_fit(folder: Path, tmp_path: Path) -> None:
 
 def test_published_corpus(data: Path, tmp_path: Path) -> None:
     """All ten chats: read, the way back equal as data, the known oddities counted."""
-    reading = read(data / "realtalk")
+    reading = opened_as("realtalk", data / "realtalk")
     corpus = reading.corpus
     assert [chat.id.split("_")[1] for chat in corpus.chats] == [str(n) for n in range(1, 11)]
     assert reading.ledger.total == 8944 and not reading.ledger.leftovers

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import exported
+from exported import opened_as
 from realtalk.formats.published.reddit import FORMAT
-from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from shown import check
 
@@ -26,13 +26,9 @@ POST: dict[str, Any] = json.loads("""{"title": "Is it me?", "content": "Nobody w
 BARE = {"title": "Only a title", "content": "", "score": 0, "comments": []}
 
 
-def _read(path: Path, options: ReadOptions | None = None) -> ReadCorpus:
-    return FORMAT.read(Source.open(path), options or ReadOptions())
-
-
 def test_a_post_is_a_chat_in_document_order(tmp_path: Path) -> None:
     check(
-        _read(exported.write(tmp_path, {"threads.json": {"mara": [POST]}})),
+        opened_as("reddit", exported.write(tmp_path, {"threads.json": {"mara": [POST]}})),
         """
         post-000001 (mara, theo, [deleted])
             {"author":"mara","score":12,"subreddit":"plants","title":"Is it me?"}
@@ -52,17 +48,17 @@ def test_a_post_is_a_chat_in_document_order(tmp_path: Path) -> None:
 
 def test_all_layouts_say_the_same(tmp_path: Path) -> None:
     posts = [POST, {**BARE, "author": "theo"}]
-    listed = _read(exported.write(tmp_path, {"list.json": posts})).corpus.chats
+    listed = opened_as("reddit", exported.write(tmp_path, {"list.json": posts})).corpus.chats
     lines = "".join(json.dumps(post) + "\n" for post in posts).encode()
     packed = tmp_path / "lines.jsonl.gz"
     packed.write_bytes(gzip.compress(lines))
     assert FORMAT.sniff(Source.open(packed))
-    assert _read(packed).corpus.chats == listed
+    assert opened_as("reddit", packed).corpus.chats == listed
     marked = tmp_path / "marked.json"
     marked.write_bytes(b"\xef\xbb\xbf" + json.dumps(posts).encode())
-    assert _read(marked).corpus.chats == listed
+    assert opened_as("reddit", marked).corpus.chats == listed
     people = {"mara": [POST], "theo": posts[1:]}
-    filed = _read(exported.write(tmp_path, {"filed.json": people})).corpus
+    filed = opened_as("reddit", exported.write(tmp_path, {"filed.json": people})).corpus
     assert [chat.sessions for chat in filed.chats] == [chat.sessions for chat in listed]
 
 
@@ -73,9 +69,9 @@ def test_entries_are_put_away_on_the_way(
     """So that a large file does not wait in memory to become columns."""
     posts = [POST, {**BARE, "author": "theo"}, {}, {**POST, "id": "t3_x"}, POST]
     path = exported.write(tmp_path, {"threads.json": posts})
-    whole = _read(path)
+    whole = opened_as("reddit", path)
     monkeypatch.setattr("realtalk.formats.published.reddit._AT_ONCE", at_once)
-    some = _read(path)
+    some = opened_as("reddit", path)
     assert some.tables.messages.equals(whole.tables.messages)
     assert some.tables.messages.n_chunks() == 1
     assert (some.tables.chats, some.ledger) == (whole.tables.chats, whole.ledger)
@@ -83,7 +79,7 @@ def test_entries_are_put_away_on_the_way(
 
 def test_a_post_without_text_or_author(tmp_path: Path) -> None:
     check(
-        _read(exported.write(tmp_path, {"x.json": {"juno": [BARE]}})),
+        opened_as("reddit", exported.write(tmp_path, {"x.json": {"juno": [BARE]}})),
         """
         post-000001 (juno) {"author":"juno","score":0,"title":"Only a title"}
         session 1, None
@@ -95,10 +91,11 @@ def test_a_post_without_text_or_author(tmp_path: Path) -> None:
 
 
 def test_given_ids_are_kept_and_made_unique(tmp_path: Path) -> None:
-    comments = [{"id": "c", "body": "a"}, {"id": "c", "body": "b"}, {"body": "d", "extra": [1]}]
+    comments = json.loads("""[{"id": "c", "body": "a"}, {"id": "c", "body": "b"},
+        {"body": "d", "extra": [1]}]""")
     post = {**POST, "id": "t3_x", "comments": comments, "gilded": True}
     check(
-        _read(exported.write(tmp_path, {"x.json": [post, post]})),
+        opened_as("reddit", exported.write(tmp_path, {"x.json": [post, post]})),
         """
         t3_x (mara, [deleted]) {"gilded":true,"score":12,"subreddit":"plants","title":"Is it
             me?"}
@@ -124,7 +121,9 @@ def test_given_ids_are_kept_and_made_unique(tmp_path: Path) -> None:
 def test_what_is_no_comment_is_left_over(tmp_path: Path) -> None:
     comments = ["t1_a", {}, [], {"replies": [{"body": "kept", "author": "theo"}]}]
     check(
-        _read(exported.write(tmp_path, {"x.json": [{**POST, "comments": comments}, {}, 5]})),
+        opened_as(
+            "reddit", exported.write(tmp_path, {"x.json": [{**POST, "comments": comments}, {}, 5]})
+        ),
         """
         post-000001 (mara, [deleted], theo) {"score":12,"subreddit":"plants","title":"Is it
             me?"}
@@ -145,7 +144,7 @@ def test_what_is_no_comment_is_left_over(tmp_path: Path) -> None:
 
 def test_the_clock_of_a_time_zone(tmp_path: Path) -> None:
     path = exported.write(tmp_path, {"x.json": [POST]})
-    (chat,) = _read(path, ReadOptions(timezone="Asia/Tokyo")).corpus.chats
+    (chat,) = opened_as("reddit", path, timezone="Asia/Tokyo").corpus.chats
     assert chat.by_id["D1:1"].time == datetime(2021, 11, 3, 16, 37, 48)
     assert chat.by_id["D1:3"].time == datetime(2021, 11, 3, 16, 37, 48)
 
@@ -158,7 +157,7 @@ def test_a_chain_of_a_hundred_thousand_replies(tmp_path: Path) -> None:
     chain = '[{"body":"x","author":"b","replies":' * depth + "[]" + "}]" * depth
     path.write_text(f"{head}{chain}}}]")
     assert FORMAT.sniff(Source.open(path))
-    reading = _read(path)
+    reading = opened_as("reddit", path)
     (chat,) = reading.corpus.chats
     messages = list(chat.messages)
     assert len(messages) == depth + 1
@@ -167,15 +166,7 @@ def test_a_chain_of_a_hundred_thousand_replies(tmp_path: Path) -> None:
 
 
 def test_the_small_collection(data: Path) -> None:
-    reading = _read(data / "reddit" / "persona_like_small.json")
+    reading = opened_as("reddit", data / "reddit" / "persona_like_small.json")
     assert len(reading.tables.chats) == 299
     assert reading.ledger.total == reading.ledger.in_messages == 299 + 4193
     assert reading.tables.messages["time"].null_count() == 0
-
-
-@pytest.mark.slow
-def test_the_whole_collection(data: Path) -> None:
-    reading = _read(data / "reddit" / "persona_like.json.gz")
-    assert len(reading.tables.chats) == 12_218
-    assert reading.tables.messages.height == 12_218 + 204_883
-    assert not reading.ledger.leftovers
