@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_strategies import corpora
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.describe import describe
 from realtalk.describe.combining import StatsPart

@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 from facet_labels import Row, lively, table
-from realtalk.ei import FACETS, SpeakerFacets, compare, comparison_rows, speakers
+from realtalk.ei.comparison import compare, comparison_rows
+from realtalk.ei.speakers import speakers
+from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.metrics.statistics import Estimate
 
 

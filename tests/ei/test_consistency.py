@@ -11,14 +11,8 @@ import numpy as np
 import pytest
 
 from facet_labels import lively, table
-from realtalk.ei import (
-    FACETS,
-    consistency,
-    speakers,
-)
-from realtalk.ei.consistency import consistency_of
-from realtalk.ei.speakers import ResampledFacets
-from realtalk.ei.values import SpeakerFacets
+from realtalk.ei.speakers import ResampledFacets, consistency, consistency_of, speakers
+from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.metrics.statistics import Estimate
 
 TWO = lively("a", ("Mara", "Theo"), 1) + lively("b", ("Mara", "Ines"), 2, wide=False)

@@ -12,7 +12,7 @@ import realtalk as rt
 import realtalk_models
 from engine_work import tree
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Corpus
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.encoder_choice import encoder_by, encoder_for

@@ -11,9 +11,9 @@ import pytest
 
 from inspect_tasks import evaluated_task
 from realtalk.cli.own import command
-from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.running import run
+from realtalk.evals.values import run_schema
 from realtalk.pages.report import make_report
 from samples import read_sample
 

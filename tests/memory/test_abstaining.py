@@ -19,9 +19,9 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import judge_run, rescore_run, run_probe
-from realtalk.memory.judging import UNTOLD, Judge
+from realtalk.memory.golds import UNTOLD, Judge
 from realtalk.memory.plain import Recent
-from realtalk.memory.readers import Item, NoReader, load_wording, prompt_of
+from realtalk.memory.remembering import Item, NoReader, load_wording, prompt_of
 from realtalk.memory.rows import category_of, may_abstain
 from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import ModelConfig

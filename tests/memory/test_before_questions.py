@@ -15,8 +15,8 @@ from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import golds_named
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.plain import Recent, Whole
-from realtalk.memory.readers import NoReader
 from realtalk.memory.registry import make_memory
+from realtalk.memory.remembering import NoReader
 from realtalk.memory.values import Budget, Context
 from refusals import refused
 

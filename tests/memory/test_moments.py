@@ -17,8 +17,8 @@ from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, known_by
 from realtalk.memory.benchmark import building, run_probe
 from realtalk.memory.plain import Events, Recent, Whole
-from realtalk.memory.readers import WORDING_VERSION, NoReader
-from realtalk.memory.restored import Restored
+from realtalk.memory.remembering import WORDING_VERSION, NoReader
+from realtalk.memory.retrieved import Restored
 from realtalk.memory.values import Budget, Context
 from refusals import refused
 from short_chats import said

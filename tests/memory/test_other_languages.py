@@ -14,8 +14,7 @@ import realtalk_models
 from realtalk.chat import Chat, Event, Message, Question, Session
 from realtalk.encoders.sentences import OTHER_LANGUAGES, SentenceEncoder
 from realtalk.memory.index import FUSED, ChatIndex, SearchedQuestion, scores
-from realtalk.memory.restored import Restored
-from realtalk.memory.retrieved import Retrieved
+from realtalk.memory.retrieved import Restored, Retrieved
 from realtalk.memory.values import Budget
 from realtalk.text.terms import english_terms
 from samples import read_sample

@@ -28,8 +28,7 @@ from realtalk.memory.outside import (
     retriever_memory,
 )
 from realtalk.memory.registry import make_memory
-from realtalk.memory.showing import message_line
-from realtalk.memory.values import Budget
+from realtalk.memory.values import Budget, message_line
 from refusals import refused
 from text_tables import cases
 

@@ -15,18 +15,16 @@ import pytest
 
 from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.evals.provenance import content_hash
-from realtalk.evals.rows import run_schema
+from realtalk.evals.folder import content_hash
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, PlainSolver
+from realtalk.evals.values import Answer, PlainSolver, run_schema
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.pictures import draw_sweep, pareto
 from realtalk.memory.plain import Events, Nothing, Whole
-from realtalk.memory.readers import Item, NoReader
-from realtalk.memory.remembering import MemoryReader
+from realtalk.memory.remembering import Item, MemoryReader, NoReader
 from realtalk.memory.rows import COLUMNS, RANK_SCORES
 from realtalk.memory.values import Budget, Context, label, parse_budgets
 from refusals import refused

@@ -13,7 +13,7 @@ from memory_chats import ask, bakery
 from realtalk.chat import Chat, Event
 from realtalk.encoders.lexical import Bm25, best_first, with_aliases
 from realtalk.encoders.tokens import count_tokens
-from realtalk.memory.restored import Restored
+from realtalk.memory.retrieved import Restored
 from realtalk.memory.values import Budget, Context
 from text_tables import cases
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from realtalk.metrics.grouped import Change, grouped_changes, ratio
-from realtalk.metrics.statistics import wilson
+from realtalk.metrics.statistics import Change, grouped_changes, ratio, wilson
 
 
 def changed(first: Sequence[float], second: Sequence[float], groups: Sequence[str]) -> Change:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from realtalk.metrics.grouped import (
+from realtalk.metrics.statistics import (
+    Array,
     grouped_changes,
     grouped_estimates,
     krippendorff_alpha,
     ratio,
 )
-from realtalk.metrics.statistics import Array
 from realtalk.metrics.sums import CLASSIFICATION, confusion
 
 SHARE = {"share": ratio}

@@ -14,14 +14,12 @@ import pytest
 from persona_chats import RuleLabeller, WordEncoder, ines, ines_choice, light_scorer
 from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.evals.comparing import RunComparison
-from realtalk.evals.rows import row_of, run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table
-from realtalk.evals.values import Answer, Row
+from realtalk.evals.values import Answer, Row, row_of, run_schema
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
-from realtalk.persona.authorship import WhoWroteIt, hold_trial
 from realtalk.persona.benchmark import PersonaBenchmark, languages_of
 from realtalk.persona.scoring import (
     AGREEMENTS,
@@ -30,6 +28,8 @@ from realtalk.persona.scoring import (
     SCORES,
     WORDLESS,
     TurnScorer,
+    WhoWroteIt,
+    hold_trial,
 )
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, PersonaTurn

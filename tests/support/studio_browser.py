@@ -9,7 +9,7 @@ import pytest
 
 from page_browser import CHROMIUM
 from realtalk.chat import Chat, Message, Session
-from realtalk.web.serving import Server
+from realtalk.web.app import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page

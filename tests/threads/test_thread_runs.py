@@ -8,9 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer
+from realtalk.evals.values import Answer, run_schema
 from realtalk.files.progress import silent
 from realtalk.threads.baselines import Majority, Regression
 from realtalk.threads.benchmark import ThreadTask, run_threads

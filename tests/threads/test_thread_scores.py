@@ -13,8 +13,7 @@ from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, run_tables
 from realtalk.evals.values import Answer, Row
 from realtalk.metrics.statistics import holm
-from realtalk.threads.benchmark import best_of, predictions
-from realtalk.threads.pictures import draw_runs
+from realtalk.threads.benchmark import best_of, draw_runs, predictions
 from realtalk.threads.predictors import Value
 from realtalk.threads.published import COLUMNS, TABLE
 from realtalk.threads.scoring import scores_of

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from realtalk.api.options import (
+from realtalk.api.choices import (
     Model,
     Readable,
     Reading,
@@ -291,7 +291,7 @@ def studio(
         rt.studio("WhatsApp Chat.zip", annotator="Ana")
         rt.studio("sample", talk="Theo", simulator="tuned", settings={"adapter": "theo"})
     """
-    from realtalk.web.serving import Server, in_browser, need_extra
+    from realtalk.web.app import Server, in_browser, need_extra
 
     need_extra()
     talk_options = {
@@ -367,9 +367,9 @@ def mcp(
     """
     from contextlib import suppress
 
-    from realtalk.assistant.chats import BackgroundValue, Collection, labels_beside
+    from realtalk.assistant.finding import BackgroundValue, Collection, labels_beside
     from realtalk.assistant.server import need_extra, serve
-    from realtalk.ei.label_files import read_labels
+    from realtalk.ei.results import read_labels
     from realtalk.formats.opening import open_reading
 
     need_extra()
@@ -408,7 +408,7 @@ def open_desk(
     """What the studio works on, and the file that annotations are kept in."""
     from realtalk.files.writing import file_stem
     from realtalk.memory.drafting import Drafts, usual_place
-    from realtalk.web.serving import need_extra
+    from realtalk.web.app import need_extra
 
     need_extra()
     from realtalk.web.guessing import GuessRoom

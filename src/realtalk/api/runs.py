@@ -18,8 +18,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.benchmarks import compare as compare  # noqa: PLC0414  one of the verbs
-from realtalk.api.choices import budgets_of, make_judge, memory_of, questions_of, semantics_of
-from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, value_object
+from realtalk.api.choices import (
+    Model,
+    Readable,
+    Reading,
+    as_corpus,
+    as_path,
+    budgets_of,
+    make_judge,
+    memory_of,
+    questions_of,
+    semantics_of,
+    value_object,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -415,7 +426,7 @@ def contexts(
     from realtalk.files.json_objects import write_objects
     from realtalk.memory.asking import Plan
     from realtalk.memory.asking import contexts as recall
-    from realtalk.memory.readers import NoReader
+    from realtalk.memory.remembering import NoReader
 
     file = Path(out)
     chats, right = questions_of(questions, as_corpus(corpus, reading, progress), str(golds))

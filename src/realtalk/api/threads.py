@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.choices import settings_named
-from realtalk.api.options import Readable, Reading, as_path, as_reading
+from realtalk.api.choices import Readable, Reading, as_path, as_reading, settings_named
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

@@ -29,9 +29,9 @@ from realtalk.notebook import counted
 from realtalk.registry import known_name
 
 if TYPE_CHECKING:
-    from realtalk.api.batch_work import BatchResult
+    from realtalk.api.batch import BatchResult
+    from realtalk.api.benchmarks import MemoryAdvice
     from realtalk.api.chats import ExportResult, Findings, Redaction
-    from realtalk.api.drafting import MemoryAdvice
     from realtalk.api.pages import Page
     from realtalk.api.runs import RunsView
     from realtalk.api.sweeping import Sweep
@@ -290,8 +290,8 @@ def show_sweep(sweep: Sweep, *, out: Any = None) -> int:
 
 def show_labels(labels: Labels, *, out: Any = None, figures: Any = None) -> int:
     """Prints the speakers' facets, and what could not be labelled."""
-    from realtalk.ei import speaker_rows, speakers_json
-    from realtalk.ei.label_files import unscored_reasons, why_unscored
+    from realtalk.ei.results import unscored_reasons, why_unscored
+    from realtalk.ei.values import speaker_rows, speakers_json
 
     for line in labels.cautions:
         warn(line)

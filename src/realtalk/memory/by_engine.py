@@ -21,9 +21,8 @@ from realtalk.engine.jobs import Backend, Job, run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
-from realtalk.evals.rows import KEY, STAGE_KEY, row_key, sample_key
 from realtalk.evals.run import Run
-from realtalk.evals.values import Row
+from realtalk.evals.values import KEY, STAGE_KEY, Row, row_key, sample_key
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem
 from realtalk.formats.reading import Ledger, ReadCorpus
@@ -37,7 +36,7 @@ from realtalk.memory.benchmark import (
 from realtalk.memory.golds import GOLDS, Golds, golds_named
 
 if TYPE_CHECKING:
-    from realtalk.memory.readers import Reader
+    from realtalk.memory.remembering import Reader
     from realtalk.memory.values import Budget, Memory
 
 _PLACE = ".chats"

@@ -47,17 +47,16 @@ from realtalk.ei.judge import strip_fence, unreadable
 from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.encoders.tokens import count_words
 from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import join_names, load_prompts
+from realtalk.evals.language_models import join_names, load_prompts
 from realtalk.evals.values import Answer
 from realtalk.files.json_objects import read_objects
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path, check_holder, file_stem
 from realtalk.formats.audit import chat_key, question_key
 from realtalk.memory.notes import number_lines
-from realtalk.memory.readers import Item, LlmReader, load_wording
+from realtalk.memory.remembering import Item, LlmReader, load_wording
 from realtalk.memory.rows import RIGHT
-from realtalk.memory.showing import MessageCosts, message_line
-from realtalk.memory.values import Context
+from realtalk.memory.values import Context, MessageCosts, message_line
 from realtalk.metrics.accepting import (
     content,
     holds_gold,

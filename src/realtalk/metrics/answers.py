@@ -39,7 +39,7 @@ _PUNCTUATION = str.maketrans("", "", punctuation)
 _ARTICLES = regex.compile(r"\b(a|an|the|and)\b")
 _IN_PIECES = frozenset({"multi_hop"})
 _FIRST_ALTERNATIVE = frozenset({"commonsense", "open_domain"})
-SWAPPED = "swapped"  # questions asked of the wrong person (memory/attribution.py)
+SWAPPED = "swapped"  # questions asked of the wrong person (memory/rows.py)
 ABSTAINING = frozenset({"adversarial", "abstention", SWAPPED})  # categories that want no answer
 _ABSTENTIONS = ("no information available", "not mentioned")
 # LongMemEval has no formula of its own for these: its true answers, and answers of readers that

@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.describe.values import CorpusStats
-    from realtalk.ei import SpeakerConsistency, SpeakerFacets
+    from realtalk.ei.speakers import SpeakerConsistency
+    from realtalk.ei.values import SpeakerFacets
 
 CORPUS, LABELS = "corpus", "emotional intelligence"
 _RUN = "run.json"
@@ -265,10 +266,9 @@ def _corpus(folder: RunPlace, authors: AuthorOverrides) -> CorpusRun:
 
 
 def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], authors: AuthorOverrides) -> LabelsRun:
-    from realtalk.ei import from_frame
-    from realtalk.ei.consistency import consistency_of
-    from realtalk.ei.label_files import SPEAKER_FILE, labels_about, read_labels
-    from realtalk.ei.speakers import measure_speakers
+    from realtalk.ei.results import SPEAKER_FILE, labels_about, read_labels
+    from realtalk.ei.speakers import consistency_of, measure_speakers
+    from realtalk.ei.values import from_frame
 
     frame, about = read_labels(folder.path), labels_about(folder.path)
     if frame.is_empty() or about is None:
@@ -317,7 +317,7 @@ def _validate(*_values: object) -> None:
 def _speakers(path: Path) -> pl.DataFrame | None:
     import polars as pl
 
-    from realtalk.ei import SPEAKERS
+    from realtalk.ei.values import SPEAKERS
 
     try:
         frame = pl.read_parquet(path) if path.is_file() else None

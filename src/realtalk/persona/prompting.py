@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from realtalk.evals.prompts import Prompts, strip_quotes, written_day
-from realtalk.evals.prompts import load_prompts as load
+from realtalk.evals.language_models import Prompts, strip_quotes, written_day
+from realtalk.evals.language_models import load_prompts as load
 from realtalk.evals.values import Answer
 from realtalk.persona.values import TurnPrompt
 

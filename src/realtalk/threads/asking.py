@@ -24,8 +24,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from realtalk.evals.language_models import LanguageModel
-from realtalk.evals.prompts import strip_quotes
+from realtalk.evals.language_models import LanguageModel, strip_quotes
 from realtalk.evals.values import Answer
 from realtalk.models.asking import ModelConfig
 from realtalk.registry import at_least

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import Prompts
-from realtalk.evals.prompts import load_prompts as load
+from realtalk.evals.language_models import Prompts
+from realtalk.evals.language_models import load_prompts as load
 from realtalk.threads.values import Case, ShownEntry, SolvedExample, Task, outcome_in_words
 
 __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]

@@ -23,11 +23,9 @@ from pathlib import Path
 
 from realtalk.chat import Chat, Corpus, is_nobody
 from realtalk.errors import RealtalkError
-from realtalk.evals.folder import RunFolder, Table
-from realtalk.evals.provenance import corpus_record
-from realtalk.evals.rows import KEY, row_of, run_schema
+from realtalk.evals.folder import RunFolder, Table, corpus_record
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, Row, Sample
+from realtalk.evals.values import KEY, Answer, Row, Sample, row_of, run_schema
 from realtalk.persona.guessing import (
     GUESS_COLUMNS,
     GUESSES,
