@@ -40,8 +40,15 @@ from realtalk.memory.plain import Nothing
 from realtalk.memory.remembering import NoReader
 from realtalk.memory.rows import category_of
 from realtalk.memory.values import Budget
-from realtalk.metrics.accepting import content, is_polar, matches_gold, polarity, question_words
-from realtalk.metrics.answers import ABSTAINING, score_answer
+from realtalk.metrics.answers import (
+    ABSTAINING,
+    content,
+    is_polar,
+    matches_gold,
+    polarity,
+    question_words,
+    score_answer,
+)
 from realtalk.metrics.statistics import Array, Estimate, grouped_estimates, wilson
 from research.command import call
 

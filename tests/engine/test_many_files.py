@@ -18,7 +18,7 @@ import pytest
 from engine_faults import workers_of
 from engine_work import SECRET, heavy, no_work, shouting, tree, write_inputs
 from file_modes import open_to_others
-from realtalk.api.batch import gather_inputs
+from realtalk.api.batch_work import gather_inputs
 from realtalk.engine.engines import Inline, Processes, choose
 from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, run_job, tasks
 from realtalk.files.stores import name_of

@@ -16,7 +16,7 @@ import realtalk as rt
 from engine_work import SECRET, shouting, tree, write_inputs
 from file_modes import open_to_others
 from loopback import QuietHandler, serving
-from realtalk.api.batch import gather_inputs
+from realtalk.api.batch_work import gather_inputs
 from realtalk.engine.engines import Inline, Processes
 from realtalk.engine.jobs import run_job
 from realtalk.files.environment import environment
@@ -131,7 +131,7 @@ from file_modes import open_to_others
 from engine_work import shouting
 from realtalk.engine.engines import Inline
 from realtalk.engine import jobs
-from realtalk.api.batch import gather_inputs
+from realtalk.api.batch_work import gather_inputs
 
 note, noted = jobs._note, []
 

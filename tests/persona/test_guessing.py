@@ -21,7 +21,6 @@ from realtalk.chat import Chat
 from realtalk.evals import running
 from realtalk.evals.values import run_schema
 from realtalk.formats.store import store
-from realtalk.persona.asking import LlmGuesser, read_letter
 from realtalk.persona.guessing import (
     GUESS_COLUMNS,
     GuessBenchmark,
@@ -29,6 +28,7 @@ from realtalk.persona.guessing import (
     simulated_texts,
 )
 from realtalk.persona.lineups import FOUR, Lineup, LineupDraw, TurnLineup
+from realtalk.persona.prompting import LlmGuesser, read_letter
 from realtalk.persona.scoring import ByMeaningNear, ByStyle
 from realtalk.persona.turns import speaker_turns
 from refusals import refused

@@ -13,8 +13,7 @@ from persona_chats import RuleLabeller, ines, ines_choice
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.generation import Writer
 from realtalk.persona.prompting import clean_message, context_text, messages, text_of
-from realtalk.persona.simulators import Nearness
-from realtalk.persona.styles import EXAMPLES, Guide, OwnTurns, describe_style
+from realtalk.persona.simulators import EXAMPLES, Guide, Nearness, OwnTurns, describe_style
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import (
     ContextTurn,

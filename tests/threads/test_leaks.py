@@ -8,7 +8,7 @@ from typing import Any
 from realtalk.chat import Chat, is_nobody, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.threads.prompting import prompt
+from realtalk.threads.asking import prompt
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import LEAKS, RELEASED, Case, protocol
 from thread_trees import forum, said, small_forum, thread

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from realtalk.encoders.tokens import count_tokens
-from realtalk.threads.prompting import load_prompts, prompt
+from realtalk.threads.asking import load_prompts, prompt
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import RELEASED, SETTINGS, TASKS, Protocol, protocol
 from refusals import refused

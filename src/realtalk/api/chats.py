@@ -200,7 +200,7 @@ def stats(
     )
     stream = as_stream(corpus, option)
     if stream is not None and option is not None:
-        from realtalk.api.batch import describe_by
+        from realtalk.api.batch_work import describe_by
 
         folder = as_path(out)
         described = describe_by(stream, place.backend(), folder, fresh=fresh, progress=progress)

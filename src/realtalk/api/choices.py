@@ -86,7 +86,6 @@ class Reading:
         from realtalk.formats.json_input import zone
         from realtalk.formats.reading import ReadOptions
         from realtalk.formats.sessions import parse_gap
-        from realtalk.registry import known_name
         from realtalk.text.calendars import DateOrder
 
         if self.dates is not None:

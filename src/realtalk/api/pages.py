@@ -29,6 +29,7 @@ from realtalk.api.choices import (
 )
 from realtalk.api.persona import Simulated, named_runs, talk_room
 from realtalk.errors import RealtalkError
+from realtalk.files.naming import UniqueNames
 from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.files.naming import UniqueNames
     from realtalk.formats import reading as read_values
     from realtalk.web.session import StudioSession
 
@@ -179,7 +179,6 @@ def _report_runs(
     human: Sequence[str],
     progress: Progress,
 ) -> Page:
-    from realtalk.files.naming import UniqueNames
     from realtalk.pages.loading import AuthorOverrides
     from realtalk.pages.report import make_report, write_report
 

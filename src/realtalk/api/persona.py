@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import TuningResult
     from realtalk.persona.values import Learning
-    from realtalk.web.talking import TalkRoom
+    from realtalk.web.guessing import TalkRoom
 
 _LOG = logging.getLogger("realtalk")
 
@@ -300,7 +300,7 @@ def talk_room(
     from realtalk.persona.talking import chat_of, partner_of
     from realtalk.persona.turns import named_speaker
     from realtalk.persona.values import SIMULATORS
-    from realtalk.web.talking import TalkRoom
+    from realtalk.web.guessing import TalkRoom
 
     chats = as_corpus(corpus)
     who = named_speaker(chats, speaker)

@@ -32,6 +32,7 @@ from realtalk.api.choices import (
     value_object,
 )
 from realtalk.errors import RealtalkError
+from realtalk.files.naming import named_run
 from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -72,7 +73,6 @@ class RunsView:
 def load_named(runs: Sequence[str | PathLike[str]]) -> list[Run]:
     """Runs in the order given, by names that tell them apart; those of one name joined."""
     from realtalk.evals.run import Run, join_runs, named_runs
-    from realtalk.files.naming import named_run
 
     runs_by_name: dict[str, list[Run]] = {}
     for text in runs:
@@ -373,7 +373,6 @@ def share(runs: Sequence[str | PathLike[str]], *, out: str | PathLike[str]) -> t
         rt.runs.share(["sweep/budget-500", "sweep/budget-1000"], out="results/budgets")
     """
     from realtalk.evals.run import Run
-    from realtalk.files.naming import named_run
 
     folders = []
     for text in runs:

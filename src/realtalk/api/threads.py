@@ -140,9 +140,8 @@ def prompt(
         rt.threads.prompt("sample-threads", "1", task="impact", setting="np-conv")
         rt.threads.prompt("sample-threads", "2", shots=3, budget=2000)
     """
-    from realtalk.threads.asking import BUDGET
-    from realtalk.threads.prompting import load_prompts
-    from realtalk.threads.prompting import prompt as write
+    from realtalk.threads.asking import BUDGET, load_prompts
+    from realtalk.threads.asking import prompt as write
     from realtalk.threads.sampling import Draw
     from realtalk.threads.values import protocol
 

@@ -70,7 +70,7 @@ from realtalk.evals.values import (
     by_column,
     run_schema,
 )
-from realtalk.files.writing import private_folder, write_json
+from realtalk.files.writing import private_folder, write_json, write_parquet
 from realtalk.metrics.statistics import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
 from realtalk.registry import Registry, known_name
@@ -508,8 +508,6 @@ class Run:
     def share(self, folder: str | PathLike[str]) -> Run:
         """A copy of the scores without a word of what was written, fit to be given away."""
         import polars as pl
-
-        from realtalk.files.writing import write_parquet
 
         place = Path(folder)
         if place.exists() and (not place.is_dir() or any(place.iterdir())):

@@ -26,6 +26,7 @@ from realtalk.evals.values import KEY, STAGE_KEY, Row, row_key, sample_key
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem
 from realtalk.formats.reading import Ledger, ReadCorpus
+from realtalk.formats.store import load, store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import (
     KIND,
@@ -67,8 +68,6 @@ class ChatProber:
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
         from threadpoolctl import threadpool_limits
-
-        from realtalk.formats.store import load
 
         # How linear algebra adds up depends on how many threads it cuts the work for. A worker
         # has one; where its figures are to be the driver's, it cuts as the driver does.
@@ -147,7 +146,6 @@ def _open_chats(plan: Plan, folder: Path | None) -> list[Chat]:
 
 def written_chats(chats: Sequence[Chat], corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     """Each chat as a stored corpus, which is what a worker reads."""
-    from realtalk.formats.store import store
 
     paths = []
     for number, chat in enumerate(chats, 1):

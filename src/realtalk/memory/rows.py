@@ -84,8 +84,18 @@ from realtalk.formats.questions import known_categories
 from realtalk.memory.golds import AUDITED, PUBLISHED, Gold, Golds, audited_gold
 from realtalk.memory.index import document_text
 from realtalk.memory.values import Context, RecalledAnswer
-from realtalk.metrics.accepting import content, holds_gold, is_polar, matches_gold, question_words
-from realtalk.metrics.answers import ABSTAINING, SWAPPED, date_f1, is_abstention, score_answer
+from realtalk.metrics.answers import (
+    ABSTAINING,
+    SWAPPED,
+    content,
+    date_f1,
+    holds_gold,
+    is_abstention,
+    is_polar,
+    matches_gold,
+    question_words,
+    score_answer,
+)
 from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, found_among, score_ranking
 from realtalk.text.folding import fold_word, parts
 from realtalk.text.terms import is_named

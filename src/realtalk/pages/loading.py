@@ -44,6 +44,7 @@ from realtalk.evals.run import SHIPPED, Run
 from realtalk.evals.values import KNOWN
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import is_stored
+from realtalk.formats.store import load as load_corpus
 from realtalk.registry import known_name
 
 if TYPE_CHECKING:
@@ -256,7 +257,6 @@ def _names(folder: RunPlace, corpus: str) -> tuple[str, ...]:
 
 def _corpus(folder: RunPlace, authors: AuthorOverrides) -> CorpusRun:
     from realtalk.describe import describe
-    from realtalk.formats.store import load as load_corpus
 
     tables = load_corpus(folder.path).tables
     about = orjson.loads((folder.path / "corpus.json").read_bytes())

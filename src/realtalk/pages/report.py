@@ -25,7 +25,7 @@ from realtalk.ei.encoder_choice import is_usable
 from realtalk.files.progress import Progress, silent
 from realtalk.notebook import counted
 from realtalk.pages.frame import made_with, write_page
-from realtalk.pages.loading import AuthorOverrides, LoadedRuns, load
+from realtalk.pages.loading import AuthorOverrides, CorpusRun, LabelsRun, LoadedRuns, load
 from realtalk.pages.runs import RunGroup, capital, groups_of, key_figures, run_sections, view
 from realtalk.pages.sections import render
 from realtalk.pages.speakers import (
@@ -39,8 +39,6 @@ from realtalk.pages.values import KeyFigure, Section, TableView, table
 
 if TYPE_CHECKING:
     from realtalk.describe.values import CorpusStats
-    from realtalk.pages.loading import CorpusRun, LabelsRun, LoadedRuns
-    from realtalk.pages.runs import RunGroup
 
 _TITLE = "Long-term conversations, measured"
 _MOST = 3

@@ -62,7 +62,7 @@ from realtalk.persona.values import Learning, TurnPrompt
 from realtalk.registry import at_least
 
 if TYPE_CHECKING:
-    from realtalk.persona.styles import Guide
+    from realtalk.persona.simulators import Guide
 
 
 ADAPTER, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # peft's names
@@ -474,7 +474,7 @@ def _guide(
     """Imported late: a machine that only writes prompts made elsewhere has no encoder."""
     if not style and not examples:
         return None
-    from realtalk.persona.styles import Guide, example_count
+    from realtalk.persona.simulators import Guide, example_count
 
     count = example_count(style, examples)
     return Guide(learning, described=style, examples=count, by=by, progress=progress)

@@ -113,7 +113,7 @@ SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
     "simulator",
     {
         **within("realtalk.persona.simulators", _PLAIN),
-        "llm": "realtalk.persona.asking:LlmSimulator",
+        "llm": "realtalk.persona.prompting:LlmSimulator",
         **within("realtalk.persona.tuning", {"local": "LocalSimulator", "tuned": "TunedSimulator"}),
         "written": "realtalk.persona.written:WrittenSimulator",
         "matched": "realtalk.persona.written:MatchedSimulator",
@@ -125,7 +125,7 @@ GUESSERS: Registry[Callable[..., Solver[Any, int]]] = Registry(
         **within(
             "realtalk.persona.scoring", {"classifier": "ByStyle", "nearness": "ByMeaningNear"}
         ),
-        "llm": "realtalk.persona.asking:LlmGuesser",
+        "llm": "realtalk.persona.prompting:LlmGuesser",
     },
 )
 

@@ -46,7 +46,7 @@ from realtalk.web import (
     reading_routes,
     reviewing_routes,
 )
-from realtalk.web.guard import Guard, Keys, Limits, Scope
+from realtalk.web.guard import Guard, Keys, Limits, Scope, connections
 from realtalk.web.reviews import LARGEST_UPLOAD
 from realtalk.web.session import StudioSession
 from realtalk.web.troubles import save_error
@@ -78,8 +78,6 @@ class Server(NamedTuple):
         need_extra()
         studio.library.prepare()  # first: it works beside the imports, which take as long
         import uvicorn
-
-        from realtalk.web.guard import Keys, Limits, connections
 
         limits = limits or Limits()
         listening = _listen(port)
