@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from realtalk.chat import Corpus
-from realtalk.evals.estimating import estimate
+from realtalk.evals.comparing import estimate
 from realtalk.evals.values import Row, Score
 from realtalk.formats.opening import open_reading
 from realtalk.memory.retrieved import Retrieved, Way

@@ -36,11 +36,12 @@ import torch
 from realtalk.persona.generation import (
     EncodedPrompt,
     GeneratedReply,
+    PretrainedModel,
     Sampling,
     TrainingExample,
     generate,
+    load,
 )
-from realtalk.persona.pretrained import PretrainedModel, load
 from realtalk.persona.tuning import TuneSettings, tune
 
 FASTER = 5.0

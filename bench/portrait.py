@@ -65,7 +65,7 @@ def opened(page_file: Path) -> str:
 
 
 def main() -> None:
-    from realtalk.api.options import as_reading
+    from realtalk.api.choices import as_reading
     from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

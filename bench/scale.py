@@ -69,7 +69,7 @@ from pathlib import Path
 from realtalk.formats.store import open_stream
 from realtalk.ei.labels import MEASURES, Label
 from realtalk.engine.engines import Inline
-from realtalk.ei.by_engine import label_blocks
+from realtalk.ei.labelling import label_blocks
 class Alike:
     name, version, at_once = "alike", "1", 1024
     def label(self, inputs, progress=None):

@@ -19,8 +19,7 @@ from typing import Any, TypeAlias
 
 from realtalk.chat import Corpus, Message
 from realtalk.cli.own import command
-from realtalk.evals.language_models import LanguageModel
-from realtalk.evals.prompts import Prompts
+from realtalk.evals.language_models import LanguageModel, Prompts
 from realtalk.evals.values import Answer, Benchmark, PlainSolver, Row, Sample, Score, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading

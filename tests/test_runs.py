@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from killed_runs import kill_at, started
-from realtalk.evals import RunFolder, versions
+from realtalk.evals.folder import RunFolder, versions
 from realtalk.evals.values import Row
 from refusals import refused
 

@@ -13,14 +13,13 @@ from audited_chats import corpus, write_audit
 from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import probe_and_judge
-from realtalk.memory.golds import golds_named
-from realtalk.memory.judging import Judge
+from realtalk.memory.golds import Judge, golds_named
 from realtalk.memory.plain import Oracle
-from realtalk.memory.readers import LlmReader, load_wording
+from realtalk.memory.remembering import LlmReader, load_wording
 from realtalk.memory.rows import SCORES
 from realtalk.memory.values import Budget
 from realtalk.models.asking import ModelConfig

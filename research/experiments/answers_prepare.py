@@ -28,11 +28,18 @@ from typing import Any
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
-from realtalk.memory.readers import LlmReader, load_wording
 from realtalk.memory.registry import make_memory
+from realtalk.memory.remembering import LlmReader, load_wording
 from realtalk.memory.rows import may_abstain
-from realtalk.memory.showing import MessageCosts
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, Memory, label, parse_budgets
+from realtalk.memory.values import (
+    Budget,
+    ConfiguredMemory,
+    Context,
+    Memory,
+    MessageCosts,
+    label,
+    parse_budgets,
+)
 from realtalk.models.asking import ModelConfig
 from realtalk.models.replies import sendable
 

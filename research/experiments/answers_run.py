@@ -27,8 +27,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TextIO
 
-from realtalk.persona.generation import EncodedPrompt, GeneratedReply, Sampling, Writer, generate
-from realtalk.persona.pretrained import PretrainedModel, library, load
+from realtalk.persona.generation import (
+    EncodedPrompt,
+    GeneratedReply,
+    PretrainedModel,
+    Sampling,
+    Writer,
+    generate,
+    library,
+    load,
+)
 from research.experiments.prompt_files import Row, key, lines, named, prompt_text, read
 
 TOO_LONG = "too long for the model"

@@ -37,12 +37,19 @@ from realtalk.memory.remembering import reminder
 from realtalk.memory.values import Budget
 from realtalk.persona.cast import ChatPace, draw_roles, draw_turns, load_cast
 from realtalk.persona.conversation import Side, SimulatedChat, marked_chat
-from realtalk.persona.generation import EncodedPrompt, Sampling, Writer, generate
-from realtalk.persona.pretrained import PretrainedModel, library, load, with_adapter
+from realtalk.persona.generation import (
+    EncodedPrompt,
+    PretrainedModel,
+    Sampling,
+    Writer,
+    generate,
+    library,
+    load,
+    with_adapter,
+)
 from realtalk.persona.prompting import read_message
 from realtalk.persona.talking import Consent, obtain_consent
-from realtalk.persona.tuned import encode_prompt
-from realtalk.persona.tuning import TuneSettings, tune
+from realtalk.persona.tuning import TuneSettings, encode_prompt, tune
 from realtalk.persona.values import TurnPrompt
 from research.experiments.persona_prompts import Prompts
 from research.experiments.persona_sharing import base_folder

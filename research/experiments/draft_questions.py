@@ -49,7 +49,7 @@ from realtalk.chat import Chat, Corpus, Question
 from realtalk.files.writing import atomic_path
 from realtalk.formats.audit import Audit, chat_key
 from realtalk.memory.drafting import DraftedQuestion, Drafts, flaw_of
-from realtalk.memory.showing import MessageCosts
+from realtalk.memory.values import MessageCosts
 from realtalk.metrics.statistics import wilson
 from research.experiments.prompt_files import lines
 

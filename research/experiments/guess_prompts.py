@@ -25,9 +25,9 @@ from realtalk.evals.values import Answer, Cost
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.models.replies import sendable
-from realtalk.persona.asking import LlmGuesser
 from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
 from realtalk.persona.lineups import Lineup
+from realtalk.persona.prompting import LlmGuesser
 from research.experiments.answers_prepare import write
 from research.experiments.prompt_files import lines
 

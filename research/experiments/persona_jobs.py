@@ -21,8 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
-from realtalk.persona.generation import EncodedPrompt, TrainingExample, Writer, generate
-from realtalk.persona.pretrained import PretrainedModel, library, load, with_adapter
+from realtalk.persona.generation import (
+    EncodedPrompt,
+    PretrainedModel,
+    TrainingExample,
+    Writer,
+    generate,
+    library,
+    load,
+    with_adapter,
+)
 from realtalk.persona.tuning import (
     SETTINGS,
     TuneSettings,

@@ -16,8 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realtalk.persona.generation import Writer
-from realtalk.persona.pretrained import PretrainedModel, library
+from realtalk.persona.generation import PretrainedModel, Writer, library
 from research.experiments.persona_prompts import SWAPPED, Prompts, Way
 
 # What is taken for true before anything was measured, of one NVIDIA H200.

@@ -35,7 +35,7 @@ import polars as pl
 from realtalk.ei.labels import Label, TurnInput
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
-from realtalk.persona.styles import Guide, OwnTurns
+from realtalk.persona.simulators import Guide, OwnTurns
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, TurnPrompt
 from research.experiments.people import open_choices

@@ -34,8 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.errors import RealtalkError
-from realtalk.persona.generation import Sampling
-from realtalk.persona.pretrained import load
+from realtalk.persona.generation import Sampling, load
 from realtalk.persona.tuning import TuneSettings
 from research.experiments.persona_jobs import Jobs
 from research.experiments.persona_plan import plan_lines, rate_lines

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from realtalk.persona.pretrained import convert_gguf
+from realtalk.persona.generation import convert_gguf
 
 ROOT = Path(__file__).parents[2]  # whence `research` is imported
 

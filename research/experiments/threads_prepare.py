@@ -26,9 +26,8 @@ from typing import Any
 
 from realtalk.chat import Corpus
 from realtalk.formats.opening import open_reading
-from realtalk.threads.asking import BUDGET, LlmPredictor
+from realtalk.threads.asking import BUDGET, PROMPT_VERSION, LlmPredictor
 from realtalk.threads.benchmark import ThreadTask
-from realtalk.threads.prompting import PROMPT_VERSION
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import SETTINGS, TASKS, protocol
 

@@ -25,8 +25,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from realtalk.persona.generation import EncodedPrompt, Sampling, Writer, generate
-from realtalk.persona.pretrained import PretrainedModel, library, load, quiet
+from realtalk.persona.generation import (
+    EncodedPrompt,
+    PretrainedModel,
+    Sampling,
+    Writer,
+    generate,
+    library,
+    load,
+    quiet,
+)
 from research.experiments.answers_run import device_name, say
 
 Row = dict[str, Any]

@@ -38,13 +38,12 @@ from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
-from realtalk.memory.attribution import SHOWN_SCORES
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Golds, golds_named
 from realtalk.memory.outside import mem0_memory
-from realtalk.memory.readers import Item, LlmReader, load_wording
 from realtalk.memory.registry import BUDGETLESS, make_memory
-from realtalk.memory.rows import ASKED_SCORES, BUDGET_SCORES
+from realtalk.memory.remembering import Item, LlmReader, load_wording
+from realtalk.memory.rows import ASKED_SCORES, BUDGET_SCORES, SHOWN_SCORES
 from realtalk.memory.values import Memory, parse_budgets
 from realtalk.metrics.answers import is_abstention
 from realtalk.models.asking import ModelConfig

@@ -20,12 +20,17 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from realtalk.evals.comparing import compare, match_rows
-from realtalk.evals.estimating import paired_lines, shared_parts
+from realtalk.evals.comparing import compare, match_rows, paired_lines, shared_parts
 from realtalk.evals.tables import better_side
 from realtalk.evals.values import Row, by_column
-from realtalk.metrics.grouped import Change, drawn_sums
-from realtalk.metrics.statistics import Array, Estimate, holm, percentile_interval
+from realtalk.metrics.statistics import (
+    Array,
+    Change,
+    Estimate,
+    drawn_sums,
+    holm,
+    percentile_interval,
+)
 from realtalk.threads.published import TABLE, published_gain
 from realtalk.threads.scoring import SCORES, scores_of
 from realtalk.threads.values import SETTINGS, TASKS, Task

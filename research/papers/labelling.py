@@ -17,8 +17,8 @@ from pathlib import Path
 import polars as pl
 
 from realtalk.chat import Chat, Corpus
-from realtalk.ei.label_files import read_labels
 from realtalk.ei.labels import Labeller, TurnInput, label_frame, turn_inputs
+from realtalk.ei.results import read_labels
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem, write_parquet
 

@@ -25,8 +25,7 @@ from realtalk.evals.comparing import match_rows
 from realtalk.evals.run import Run
 from realtalk.evals.tables import p_value
 from realtalk.evals.values import Row
-from realtalk.metrics.grouped import Change, grouped_changes, ratio
-from realtalk.metrics.statistics import Estimate, holm, pearson
+from realtalk.metrics.statistics import Change, Estimate, grouped_changes, holm, pearson, ratio
 from realtalk.persona.benchmark import KIND
 from realtalk.persona.choosing import (
     PUBLISHED_SCORES,

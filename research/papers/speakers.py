@@ -19,12 +19,16 @@ import numpy as np
 import polars as pl
 
 from realtalk.ei.comparison import CorpusComparison, compare
-from realtalk.ei.consistency import SpeakerConsistency, consistency_of
-from realtalk.ei.speakers import ResampledFacets, measure_speakers, session_means
+from realtalk.ei.speakers import (
+    ResampledFacets,
+    SpeakerConsistency,
+    consistency_of,
+    measure_speakers,
+    session_means,
+)
 from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.evals.tables import p_value
-from realtalk.metrics.grouped import grouped_changes, ratio
-from realtalk.metrics.statistics import Array, bootstrap_interval, holm
+from realtalk.metrics.statistics import Array, bootstrap_interval, grouped_changes, holm, ratio
 from realtalk.persona.choosing import TABLE_8
 from research.papers.intimacy import as_printed
 from research.papers.published import CIRCLES, TABLE_7, SpeakerKey, printed_column

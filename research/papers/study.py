@@ -27,8 +27,7 @@ from realtalk.chat import Corpus
 from realtalk.describe import CorpusStats, describe
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.errors import RealtalkError
-from realtalk.evals.folder import RunFolder, Table
-from realtalk.evals.provenance import content_hash, versions
+from realtalk.evals.folder import RunFolder, Table, content_hash, versions
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading

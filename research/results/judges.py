@@ -25,8 +25,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from realtalk.api.choices import make_judge
-from realtalk.api.options import Model
+from realtalk.api.choices import Model, make_judge
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.cli.printing import print_json, progress, say, show
 from realtalk.errors import RealtalkError
@@ -38,13 +37,19 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import Golds, audited_gold, golds_named, names_in
 from realtalk.memory.plain import Nothing
-from realtalk.memory.readers import NoReader
+from realtalk.memory.remembering import NoReader
 from realtalk.memory.rows import category_of
 from realtalk.memory.values import Budget
-from realtalk.metrics.accepting import content, is_polar, matches_gold, polarity, question_words
-from realtalk.metrics.answers import ABSTAINING, score_answer
-from realtalk.metrics.grouped import grouped_estimates
-from realtalk.metrics.statistics import Array, Estimate, wilson
+from realtalk.metrics.answers import (
+    ABSTAINING,
+    content,
+    is_polar,
+    matches_gold,
+    polarity,
+    question_words,
+    score_answer,
+)
+from realtalk.metrics.statistics import Array, Estimate, grouped_estimates, wilson
 from research.command import call
 
 Verdicts: TypeAlias = Mapping[str, Sequence[float | None]]  # judge → one verdict per row

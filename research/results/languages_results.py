@@ -14,8 +14,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from realtalk.metrics.grouped import Change, grouped_changes, grouped_estimates, ratio
-from realtalk.metrics.statistics import Array, Estimate
+from realtalk.metrics.statistics import (
+    Array,
+    Change,
+    Estimate,
+    grouped_changes,
+    grouped_estimates,
+    ratio,
+)
 from research.papers.markdown import table as markdown
 from research.results import PAGES, ROWS
 from research.results.page_pictures import draw_estimates

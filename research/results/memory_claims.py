@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from realtalk.evals.comparing import compare
 from realtalk.evals.tables import p_value
-from realtalk.metrics.grouped import Change
-from realtalk.metrics.statistics import holm
+from realtalk.metrics.statistics import Change, holm
 from research.papers.markdown import table as markdown
 from research.results.memory_stored import (
     ASKED,

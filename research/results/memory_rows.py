@@ -31,8 +31,8 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import MemoryBenchmark
 from realtalk.memory.golds import golds_named
-from realtalk.memory.readers import NoReader
 from realtalk.memory.registry import make_memory
+from realtalk.memory.remembering import NoReader
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, by_audit
 from realtalk.memory.values import Context, RecalledAnswer, parse_budgets
 from research.results import ROWS

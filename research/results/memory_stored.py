@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from realtalk.evals.estimating import VariantScores, summarise
+from realtalk.evals.comparing import VariantScores, summarise
 from realtalk.evals.values import Row
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, SCORES
 from research.results import ROWS

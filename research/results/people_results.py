@@ -24,11 +24,9 @@ import polars as pl
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import norm, rankdata
 
-from realtalk.evals.comparing import RunComparison
-from realtalk.evals.estimating import Average, average
+from realtalk.evals.comparing import Average, RunComparison, average
 from realtalk.evals.run import Run
-from realtalk.metrics.grouped import Change
-from realtalk.metrics.statistics import Estimate, holm, pearson
+from realtalk.metrics.statistics import Change, Estimate, holm, pearson
 from realtalk.persona.choosing import TABLE_2
 from research.papers.markdown import table as markdown
 from research.results import PAGES, ROWS

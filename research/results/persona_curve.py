@@ -19,8 +19,7 @@ import altair as alt
 import polars as pl
 
 from realtalk.describe.figures import style_chart
-from realtalk.evals.comparing import RunComparison
-from realtalk.evals.estimating import average
+from realtalk.evals.comparing import RunComparison, average
 from realtalk.evals.run import Run
 from research.papers.markdown import table as markdown
 from research.results.persona_tables import compare, with_rows

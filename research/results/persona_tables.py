@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from realtalk.evals.comparing import RunComparison
-from realtalk.evals.estimating import Average, average
+from realtalk.evals.comparing import Average, RunComparison, average
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, figure
 from realtalk.evals.values import Lines, Row, Score

@@ -35,8 +35,8 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import golds_named
-from realtalk.memory.readers import NoReader
 from realtalk.memory.registry import make_memory
+from realtalk.memory.remembering import NoReader
 from realtalk.memory.values import Budget, Memory, parse_budgets
 from realtalk.metrics.statistics import Estimate
 from research.experiments.who_said_it import Recorded, mem0_searching

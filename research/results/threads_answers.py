@@ -24,8 +24,7 @@ import polars as pl
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
-from realtalk.evals.rows import row_of
-from realtalk.evals.values import Answer, Cost, Row, Sample
+from realtalk.evals.values import Answer, Cost, Row, Sample, row_of
 from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import read_answer
 from realtalk.threads.benchmark import ThreadTask, run_threads

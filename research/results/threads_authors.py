@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from realtalk.chat import Corpus
-from realtalk.persona.authorship import FEWEST_TURNS, WhoWroteIt
+from realtalk.persona.scoring import FEWEST_TURNS, WhoWroteIt
 from realtalk.threads.forest import NO_TIME, Forest, ticks
 from realtalk.threads.values import Target
 

@@ -17,12 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from realtalk.evals.comparing import compare
-from realtalk.evals.estimating import estimate
+from realtalk.evals.comparing import compare, estimate
 from realtalk.evals.tables import share
 from realtalk.evals.values import Row, by_column
-from realtalk.metrics.grouped import Change
-from realtalk.metrics.statistics import Estimate, holm
+from realtalk.metrics.statistics import Change, Estimate, holm
 from realtalk.threads.values import SETTINGS, TASKS, Task
 from research.papers.claims import (
     CLAIMS,

@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from realtalk.evals.comparing import RunComparison
-from realtalk.evals.estimating import VariantScores
+from realtalk.evals.comparing import RunComparison, VariantScores
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.threads.benchmark import predictions

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from realtalk.metrics.grouped import drawn_sums, grouped_estimates
+from realtalk.metrics.statistics import drawn_sums, grouped_estimates
 from research.papers.auc import auc, placements
 
 

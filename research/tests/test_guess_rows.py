@@ -10,8 +10,8 @@ import pytest
 from guess_chats import guess_task, guessable
 from realtalk.evals import running
 from realtalk.evals.run import Run
-from realtalk.persona.authorship import ByStyle
 from realtalk.persona.guessing import GuessBenchmark
+from realtalk.persona.scoring import ByStyle
 from research.results import PAGES, ROWS, persona_guess_rows, persona_guessed
 
 MODEL = ROWS / "persona" / "qwen2.5-1.5b"

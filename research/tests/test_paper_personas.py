@@ -9,9 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
-from realtalk.evals.values import Row
+from realtalk.evals.values import Row, run_schema
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.benchmark import KIND, PersonaBenchmark

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from realtalk.evals.estimating import estimate
+from realtalk.evals.comparing import estimate
 from realtalk.evals.values import by_column
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate

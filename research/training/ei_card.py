@@ -19,9 +19,9 @@ import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, recall_score
 
 import realtalk_models
-from realtalk.ei import speakers
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import label_frame, turn_inputs
+from realtalk.ei.speakers import speakers
 from realtalk.encoders.pairs import PairEncoder
 from realtalk.formats.opening import open_reading
 from research.training import ei_data

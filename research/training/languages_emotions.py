@@ -30,7 +30,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from realtalk.persona.pretrained import PretrainedModel, library, load
+from realtalk.persona.generation import PretrainedModel, library, load
 from research.training.languages_measures import cuts_by_language, f1_by_language
 
 BUILD = Path(__file__).parent / "build" / "languages"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from realtalk.api.batch import batch
     from realtalk.api.benchmarks import compare, predict, probe, simulate
     from realtalk.api.chats import check, export, read, redact, samples, stats
+    from realtalk.api.choices import Engine, Model, Reading
     from realtalk.api.labels import label
-    from realtalk.api.options import Engine, Model, Reading
     from realtalk.api.pages import mcp, report, studio
     from realtalk.api.sweeping import sweep
     from realtalk.chat import Chat, Corpus, Message, Question, Session, Turn
@@ -85,7 +85,7 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for an of
             "realtalk.api.chats": "check export read redact samples stats",
             "realtalk.cli.demo": "demo",
             "realtalk.api.labels": "label",
-            "realtalk.api.options": "Engine Model Reading",
+            "realtalk.api.choices": "Engine Model Reading",
             "realtalk.api.pages": "mcp report studio",
             "realtalk.api.sweeping": "sweep",
             "realtalk.chat": "Chat Corpus Message Question Session Turn",

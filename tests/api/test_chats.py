@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import realtalk as rt
-from realtalk.api.options import as_corpus
+from realtalk.api.choices import as_corpus
 from realtalk.formats.opening import open_reading
 from refusals import refused
 from surface_labels import SECRET

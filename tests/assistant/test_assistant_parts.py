@@ -16,8 +16,16 @@ from hypothesis import strategies as st
 import realtalk as rt
 from realtalk.assistant import querying
 from realtalk.assistant.answers import MOST_CHARACTERS, Period, encode, page
-from realtalk.assistant.chats import BackgroundValue, Collection, labels_beside
-from realtalk.assistant.finding import MeaningSearch, WordSearch, nearest, question_of, recall
+from realtalk.assistant.finding import (
+    BackgroundValue,
+    Collection,
+    MeaningSearch,
+    WordSearch,
+    labels_beside,
+    nearest,
+    question_of,
+    recall,
+)
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.formats.tables import from_corpus

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from test_advice import wrong
 
 import realtalk as rt
-from realtalk.api.options import Engine, Model, Reading
+from realtalk.api.choices import Engine, Model, Reading
 from realtalk.cli.building import Command
 from realtalk.cli.commands import COMMANDS, GROUPS
 from realtalk.cli.main import run_commands

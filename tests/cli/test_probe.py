@@ -10,7 +10,7 @@ import pytest
 
 from drafted_chats import MODEL, garden, model_rule
 from judge_server import JudgeServer
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Corpus
 from realtalk.formats.store import put_questions, store
 from realtalk.memory.drafting import Drafts, is_drafted

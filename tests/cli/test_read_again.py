@@ -77,10 +77,10 @@ def test_somebody_at_the_terminal_is_asked(
         asked.append(question)
         return len(asked) > 1
 
-    monkeypatch.setattr("realtalk.cli.talking._yes", answer)
+    monkeypatch.setattr("realtalk.cli.showing._yes", answer)
     terminal = SimpleNamespace(isatty=lambda: True)
     streams = SimpleNamespace(stdin=terminal, stderr=terminal)
-    monkeypatch.setattr("realtalk.cli.talking.sys", streams)  # `run` has streams of its own
+    monkeypatch.setattr("realtalk.cli.showing.sys", streams)  # `run` has streams of its own
     run("read first.txt --out anna")
     assert '--same "Mum=Anna"' in run("read hers.txt --into anna").wrong
     assert "joined 8, new 8" in run("read hers.txt --into anna").done.err

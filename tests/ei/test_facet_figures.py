@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from facet_labels import START, lively, table
-from realtalk.ei import FACETS, compare, consistency, speakers
+from realtalk.ei.comparison import compare
 from realtalk.ei.figures import HEADLINE, draw_comparison, draw_consistency, draw_timelines
+from realtalk.ei.speakers import consistency, speakers
+from realtalk.ei.values import FACETS
 
 ROWS = lively("a", ("Mara", "Theo"), 1) + lively("b", ("Mara", "Ines"), 2)
 KIND = lively("k", ("Ada", "Bo"), 3, wide=False) + lively("l", ("Cy", "Di"), 4, wide=False)

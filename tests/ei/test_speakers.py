@@ -12,17 +12,10 @@ from hypothesis import given, settings
 from facet_formulas import course, exponential_cost
 from facet_formulas import facets as plain_facets
 from facet_labels import lively, random_tables, table
-from realtalk.ei import (
-    FACETS,
-    SPEAKERS,
-    Rules,
-    from_frame,
-    speakers,
-    speakers_frame,
-    speakers_json,
-)
 from realtalk.ei.formulas import exponents, fit_exponential
-from realtalk.ei.values import unit_of
+from realtalk.ei.protocols import Rules
+from realtalk.ei.speakers import speakers
+from realtalk.ei.values import FACETS, SPEAKERS, from_frame, speakers_frame, speakers_json, unit_of
 from refusals import refused
 from text_tables import records, spoken
 from tries import tries

@@ -13,12 +13,11 @@ import pytest
 import realtalk as rt
 from engine_work import tree
 from file_modes import open_to_others
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Corpus
-from realtalk.ei.by_engine import WORK
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.label_files import chat_frames
-from realtalk.ei.labelling import labels_for
+from realtalk.ei.labelling import WORK, labels_for
+from realtalk.ei.results import chat_frames
 from realtalk.formats.store import store
 from samples import read_sample
 
@@ -114,7 +113,7 @@ def test_what_is_labelled_is_not_labelled_again(
 def test_chats_come_whole_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     labels = rt.label(talk(5), out=tmp_path / "labels")
     for size in (1, 7, 15, 16, 1000):
-        monkeypatch.setattr("realtalk.ei.label_files._AT_ONCE", size)
+        monkeypatch.setattr("realtalk.ei.results._AT_ONCE", size)
         frames = list(chat_frames(tmp_path / "labels"))
         assert pl.concat(frames).equals(labels.frame)
         chats = [chat for frame in frames for chat in frame["chat"].unique().to_list()]

@@ -32,7 +32,7 @@ _DRIVER = """
 import json, os, sys
 from pathlib import Path
 from engine_work import SECRET, shouting
-from realtalk.engine.on_ray import OnRay
+from realtalk.engine.engines import OnRay
 from realtalk.engine.jobs import run_job
 
 def family():

@@ -67,7 +67,7 @@ def end():
 """
 _JOB = """
 from engine_work import shouting
-from realtalk.engine.on_ray import OnRay
+from realtalk.engine.engines import OnRay
 from realtalk.engine.jobs import run_job
 from realtalk.errors import RealtalkError
 

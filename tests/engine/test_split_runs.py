@@ -17,7 +17,7 @@ from realtalk.engine.engines import Inline
 from realtalk.engine.jobs import Backend, JobReport
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.threads.by_engine import foreseen_texts
+from realtalk.threads.benchmark import foreseen_texts
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Draw
 from realtalk.threads.vectors import VectorStore
@@ -141,8 +141,8 @@ def test_what_cannot_be_split_is_refused(options: dict[str, Any], line: str) -> 
 
 
 def test_a_cluster_needs_a_folder_that_it_sees(chats: Corpus) -> None:
+    from realtalk.engine.engines import OnRay
     from realtalk.engine.jobs import workplace
-    from realtalk.engine.on_ray import OnRay
 
     with (
         refused("name one that all of them see with `out=`"),
@@ -172,7 +172,7 @@ def test_what_a_run_encodes_is_foreseen(cache: Path, name: str) -> None:
 
 
 def test_vectors_are_encoded_once(tmp_path: Path) -> None:
-    from realtalk.threads.by_engine import encode_by
+    from realtalk.threads.benchmark import encode_by
 
     texts = ["phew", "did you sleep", "half of a letter \ud83d", "phew "]
     assert encode_by(texts, Inline(), tmp_path / "one") == 3

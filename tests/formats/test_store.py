@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from corpus_strategies import corpora
 from engine_work import tree
 from file_modes import open_to_others
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.files.writing import refuse_strangers
 from realtalk.formats.opening import add, open_reading, stored_options

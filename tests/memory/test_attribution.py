@@ -12,10 +12,16 @@ import pytest
 import realtalk as rt
 from realtalk.chat import Alias, Chat, Corpus, Event, Question
 from realtalk.evals.run import Run
-from realtalk.memory.attribution import People, of_another, swapped
 from realtalk.memory.benchmark import rescore_run
 from realtalk.memory.golds import Gold, Golds
-from realtalk.memory.rows import WHO_COLUMNS, answered_columns, may_abstain
+from realtalk.memory.rows import (
+    WHO_COLUMNS,
+    People,
+    answered_columns,
+    may_abstain,
+    of_another,
+    swapped,
+)
 from realtalk.memory.values import Context
 from refusals import refused
 from short_chats import chat_of

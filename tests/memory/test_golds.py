@@ -17,7 +17,7 @@ from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import rescore_run, run_probe
 from realtalk.memory.golds import Golds, golds_named, names_in
 from realtalk.memory.plain import Oracle
-from realtalk.memory.readers import NoReader
+from realtalk.memory.remembering import NoReader
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES, by_audit
 from realtalk.memory.values import Budget
 from realtalk.pages.runs import failures_page

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from memory_chats import bakery
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Corpus, Question
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.formats.store import store

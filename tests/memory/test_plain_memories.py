@@ -20,9 +20,8 @@ from realtalk.encoders.lexical import Bm25, best_first, with_aliases
 from realtalk.encoders.tokens import count_each, count_tokens, count_words
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
 from realtalk.memory.registry import make_memory
-from realtalk.memory.restored import Restored
-from realtalk.memory.showing import MessageCosts, message_line, session_text
-from realtalk.memory.values import Budget, Context, Memory
+from realtalk.memory.retrieved import Restored
+from realtalk.memory.values import Budget, Context, Memory, MessageCosts, message_line, session_text
 from refusals import refused
 from short_chats import said
 from text_tables import cases

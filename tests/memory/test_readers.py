@@ -13,8 +13,8 @@ from judge_server import Call, JudgeServer
 from realtalk.chat import Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.memory.judging import Judge, read_verdict
-from realtalk.memory.readers import Item, LlmReader, load_wording, prompt_of
+from realtalk.memory.golds import Judge, read_verdict
+from realtalk.memory.remembering import Item, LlmReader, load_wording, prompt_of
 from realtalk.memory.values import Context
 from realtalk.models.asking import ModelConfig, Prompt, ask
 from refusals import refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realtalk.metrics.accepting import is_polar, matches_gold, polarity
+from realtalk.metrics.answers import is_polar, matches_gold, polarity
 from text_tables import cases
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import report_runs
-from realtalk.ei import FACETS
+from realtalk.ei.values import FACETS
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.metrics.statistics import Estimate

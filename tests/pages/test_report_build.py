@@ -16,9 +16,9 @@ import report_runs
 from facet_labels import label_settings
 from plain_reader import MessageReader
 from realtalk import __version__
-from realtalk.api.options import as_reading
-from realtalk.ei import speakers
-from realtalk.ei.label_files import labels_about, read_labels, store_labels
+from realtalk.api.choices import as_reading
+from realtalk.ei.results import labels_about, read_labels, store_labels
+from realtalk.ei.speakers import speakers
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe

@@ -14,14 +14,15 @@ import pytest
 from realtalk.persona.generation import (
     EncodedPrompt,
     GeneratedReply,
+    PretrainedModel,
     Sampling,
     Writer,
+    find,
     generate,
+    load,
 )
-from realtalk.persona.pretrained import PretrainedModel, find, load
 from realtalk.persona.prompting import messages
-from realtalk.persona.tuned import adapters_in, encode_prompt, training_set
-from realtalk.persona.tuning import TuneSettings, tune
+from realtalk.persona.tuning import TuneSettings, adapters_in, encode_prompt, training_set, tune
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, TurnPrompt, make_simulator
 from refusals import refused

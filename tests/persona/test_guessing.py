@@ -16,13 +16,11 @@ import realtalk as rt
 from guess_chats import guess_task, guessable, persona_run
 from judge_server import JudgeServer
 from persona_chats import WordEncoder
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Chat
 from realtalk.evals import running
-from realtalk.evals.rows import run_schema
+from realtalk.evals.values import run_schema
 from realtalk.formats.store import store
-from realtalk.persona.asking import LlmGuesser, read_letter
-from realtalk.persona.authorship import ByMeaningNear, ByStyle
 from realtalk.persona.guessing import (
     GUESS_COLUMNS,
     GuessBenchmark,
@@ -30,6 +28,8 @@ from realtalk.persona.guessing import (
     simulated_texts,
 )
 from realtalk.persona.lineups import FOUR, Lineup, LineupDraw, TurnLineup
+from realtalk.persona.prompting import LlmGuesser, read_letter
+from realtalk.persona.scoring import ByMeaningNear, ByStyle
 from realtalk.persona.turns import speaker_turns
 from refusals import refused
 from short_chats import chat_of

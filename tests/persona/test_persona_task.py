@@ -12,9 +12,9 @@ from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer
 from persona_chats import sample_labels
 from realtalk.evals import running
-from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.guessing import GuessBenchmark
+from realtalk.persona.prompting import LlmGuesser, LlmSimulator
 from realtalk.persona.turns import choices_of, tasks_of
 from samples import read_sample
 

@@ -16,7 +16,7 @@ from realtalk.formats.audit import Audit, AuditedQuestion, chat_key, question_ke
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Golds
-from realtalk.memory.readers import NoReader
+from realtalk.memory.remembering import NoReader
 from realtalk.memory.values import Budget, Context
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
-from realtalk.ei import labels_for
+from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity

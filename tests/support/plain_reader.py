@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.memory.readers import Item
+from realtalk.memory.remembering import Item
 
 
 class MessageReader(PlainSolver):

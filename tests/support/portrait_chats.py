@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session, pack_extra
 from realtalk.formats.reading import ReadCorpus
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from facet_labels import label_settings, lively, table
 from persona_chats import ines, ines_choice, light_scorer
 from plain_reader import MessageReader
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.ei.label_files import store_labels
+from realtalk.ei.results import store_labels
 from realtalk.evals import running
 from realtalk.formats.opening import open_reading
 from realtalk.formats.store import store

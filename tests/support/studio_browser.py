@@ -9,7 +9,7 @@ import pytest
 
 from page_browser import CHROMIUM, listen_for_errors
 from realtalk.chat import Chat, Message, Session
-from realtalk.web.serving import Server
+from realtalk.web.app import Server
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 

@@ -14,7 +14,7 @@ import pytest
 
 from realtalk.chat import Corpus
 from realtalk.ei.labels import Label
-from realtalk.web.serving import Server
+from realtalk.web.app import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.turn_labels import TurnLabels
 from studio_browser import CHAT, base_of, long_chat, opened, watched

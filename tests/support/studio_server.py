@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
+from realtalk.web.app import Server
 from realtalk.web.library import ChatLibrary
-from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
 from realtalk.web.turn_labels import TurnLabels

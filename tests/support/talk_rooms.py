@@ -11,10 +11,10 @@ from realtalk.evals.values import Answer, PlainSolver, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.talking import Show, Talk, obtain_consent
 from realtalk.persona.values import TurnPrompt
+from realtalk.web.guessing import TalkRoom
 from realtalk.web.library import ChatLibrary
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
-from realtalk.web.talking import TalkRoom
 
 
 class Piecemeal(PlainSolver):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from realtalk.evals.rows import row_of
-from realtalk.evals.values import Answer, Row, Sample
+from realtalk.evals.values import Answer, Row, Sample, row_of
 from realtalk.threads.predictors import Value
 from realtalk.threads.scoring import ReplyScorer
 from realtalk.threads.values import Case, Part, Setting, ShownEntry, Target, Task

@@ -9,9 +9,18 @@ import numpy as np
 import pytest
 
 from realtalk.evals.values import Answer
-from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regression, split_latest
+from realtalk.threads.baselines import (
+    Majority,
+    Mean,
+    Nearest,
+    Outcomes,
+    Parent,
+    Regression,
+    counts,
+    split_latest,
+    texts,
+)
 from realtalk.threads.benchmark import ThreadTask
-from realtalk.threads.features import Outcomes, counts, texts
 from realtalk.threads.predictors import (
     Predictor,
     Value,

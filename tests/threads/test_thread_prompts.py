@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from realtalk.encoders.tokens import count_tokens
-from realtalk.threads.prompting import load_prompts, prompt
+from realtalk.threads.asking import load_prompts, prompt
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import (
     CLEAN,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from page_browser import seeing
-from realtalk.web.serving import Server, in_browser
+from realtalk.web.app import Server, in_browser
 from realtalk.web.session import StudioSession
 from studio_browser import NEEDED, opened
 from studio_server import SCRIPT

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from realtalk.errors import MissingExtraError
-from realtalk.web import serving
+from realtalk.web import app
 from studio_server import entered, run_studio
 from text_tables import cases
 
@@ -41,9 +41,9 @@ def test_mistakes_are_one_line(run: Any, words: str, why: str) -> None:
 
 
 def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "find_spec", lambda name: None)
+    monkeypatch.setattr(app, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install .*\[studio\]'"):
-        serving.need_extra()
+        app.need_extra()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal")

@@ -15,7 +15,7 @@ from axe_checks import assert_nothing_bars
 from drafted_chats import MODEL, garden
 from file_modes import mode
 from page_browser import expect
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.api.pages import open_desk
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.formats.audit import chat_key

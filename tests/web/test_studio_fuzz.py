@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from realtalk.web import annotating_routes, reading_routes, reviewing_routes
+from realtalk.web.app import Server
 from realtalk.web.guard import Limits
-from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from studio_server import entered, new_item, open_studio
 

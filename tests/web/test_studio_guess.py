@@ -20,8 +20,8 @@ from page_browser import expect, seeing
 from realtalk.evals.run import Run
 from realtalk.pages.report import make_report
 from realtalk.persona.guessing import people_figures
+from realtalk.web.app import Server
 from realtalk.web.guessing import GuessRoom
-from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from refusals import refused
 from studio_browser import NEEDED, base_of

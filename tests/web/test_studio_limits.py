@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from realtalk.web.app import Server
 from realtalk.web.guard import Limits
-from realtalk.web.serving import Server
 from studio_server import entered, open_studio
 from text_tables import cases
 

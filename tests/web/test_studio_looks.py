@@ -9,7 +9,7 @@ import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.labels import Label
-from realtalk.web.serving import Server
+from realtalk.web.app import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.turn_labels import TurnLabels
 from studio_browser import CHAT, NEEDED, base_of, opened

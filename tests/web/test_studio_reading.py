@@ -78,7 +78,7 @@ def test_a_shelf_needs_messages() -> None:
 
 
 def test_a_chat_is_told_at_a_glance_as_on_its_page() -> None:
-    from realtalk.api.options import as_reading
+    from realtalk.api.choices import as_reading
     from realtalk.pages.chat_page import PortraitOptions, make_portrait
 
     corpus = small_corpus()

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from page_browser import seeing
-from realtalk.web.serving import Server
+from realtalk.web.app import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
 from studio_browser import CHAT, NEEDED, asked, base_of, opened

@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 from realtalk.formats.opening import open_reading
+from realtalk.web.app import Server
 from realtalk.web.library import ChatLibrary
-from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
 from refusals import refused
@@ -234,7 +234,7 @@ def bomb() -> bytes:
 def test_files_that_do_not_fit_are_refused(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("realtalk.web.exchange._LARGEST_UNPACKED", 2 << 20)
+    monkeypatch.setattr("realtalk.web.reviews._LARGEST_UNPACKED", 2 << 20)
     refused = (
         ("x.exe", b"MZ", "not a file to import"),
         ("x.json", b"{", "cannot be read"),

@@ -16,7 +16,7 @@ from page_browser import expect, seeing
 from persona_chats import ines
 from realtalk.api.pages import open_desk
 from realtalk.formats.opening import open_reading
-from realtalk.web.serving import Server
+from realtalk.web.app import Server
 from realtalk.web.session import StudioSession
 from refusals import refused
 from studio_browser import NEEDED, base_of, watched
@@ -100,7 +100,7 @@ def test_one_message_at_a_time(client: httpx.Client, solver: Piecemeal) -> None:
 
 
 def test_without_a_speaker_there_is_nobody_to_talk_to(tmp_path: Path) -> None:
-    from realtalk.web.serving import Server
+    from realtalk.web.app import Server
 
     _, studio = open_desk(ines(), tmp_path / "n.sqlite")
     with Server.start(studio) as server, entered(server.url) as client:

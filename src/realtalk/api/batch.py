@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Engine, Reading, is_path, value_object
+from realtalk.api.choices import Engine, Reading, is_path, value_object
 from realtalk.files.progress import Progress, silent
 from realtalk.registry import known_name
 

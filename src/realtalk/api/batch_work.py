@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 
 from realtalk.api.chats import FINDING_COLUMNS, check
-from realtalk.api.options import Reading
+from realtalk.api.choices import Reading
 from realtalk.describe.counting import StatsPart, combine
 from realtalk.describe.values import CorpusStats
 from realtalk.engine.jobs import (
@@ -52,7 +52,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.files.stores import Place, child, children, kind_of, name_of, place_of, read_bytes
 from realtalk.files.writing import private_folder, write_json, write_parquet
-from realtalk.formats.store import CorpusPiece, CorpusStream
+from realtalk.formats.store import CorpusPiece, CorpusStream, store
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,7 +175,6 @@ class ExportReader(InputWork):
     kind: ClassVar[str] = "reading"
 
     def __call__(self, source: Path, place: Path) -> Figures:
-        from realtalk.formats.store import store
 
         opened = self.open(source)
         store(opened.reading, place, opened.source, self.way.read_options())

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import (
+from realtalk.api.choices import (
     Engine,
     Readable,
     Reading,

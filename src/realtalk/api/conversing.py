@@ -15,8 +15,15 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.choices import memory_of, simulator_of
-from realtalk.api.options import Model, Readable, as_corpus, as_path, value_object
+from realtalk.api.choices import (
+    Model,
+    Readable,
+    as_corpus,
+    as_path,
+    memory_of,
+    simulator_of,
+    value_object,
+)
 from realtalk.api.persona import adapter_of, learned_from
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent

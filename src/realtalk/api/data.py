@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import as_path
+from realtalk.api.choices import as_path
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from realtalk.api.choices import ASKED, make_labeller
-from realtalk.api.options import (
+from realtalk.api.choices import (
+    ASKED,
     Engine,
     Model,
     Readable,
@@ -23,6 +23,7 @@ from realtalk.api.options import (
     as_path,
     as_stream,
     is_path,
+    make_labeller,
     value_object,
 )
 from realtalk.errors import RealtalkError
@@ -88,8 +89,7 @@ def label(
         rt.label("archive", out="labels", engine=Engine("processes", workers=4))
         rt.label("sample", measures="judge", model="openai/gpt-4o-mini", out="judged")
     """
-    from realtalk.ei.by_engine import WORK, label_blocks
-    from realtalk.ei.labelling import labels_for, learned_lines
+    from realtalk.ei.labelling import WORK, label_blocks, labels_for, learned_lines
     from realtalk.ei.protocols import rules_of
 
     rules_of(protocol)
@@ -127,8 +127,7 @@ def label(
 
 def labels_of(source: Labels | Readable, protocol: str | None = None) -> Labels:
     """Labels, their folder, or a corpus, which is labelled now."""
-    from realtalk.ei.label_files import is_labels
-    from realtalk.ei.results import Labels
+    from realtalk.ei.results import Labels, is_labels
     from realtalk.evals.run import Run
 
     if isinstance(source, Labels):
@@ -162,10 +161,14 @@ def speaker_consistency(
     """
     import polars as pl
 
-    from realtalk.ei import consistency as measure
-    from realtalk.ei import consistency_json, consistency_rows
-    from realtalk.ei.consistency import consistency_doubts, consistency_languages
     from realtalk.ei.languages import language_notes
+    from realtalk.ei.speakers import consistency as measure
+    from realtalk.ei.speakers import (
+        consistency_doubts,
+        consistency_json,
+        consistency_languages,
+        consistency_rows,
+    )
     from realtalk.evals.tables import ResultTable
 
     side = labels_of(labels, protocol)

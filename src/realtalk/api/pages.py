@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from realtalk.api.options import (
+from realtalk.api.choices import (
     Model,
     Readable,
     Reading,
@@ -29,6 +29,7 @@ from realtalk.api.options import (
 )
 from realtalk.api.persona import Simulated, named_runs, talk_room
 from realtalk.errors import RealtalkError
+from realtalk.files.naming import UniqueNames
 from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.files.naming import UniqueNames
     from realtalk.formats import reading as read_values
     from realtalk.web.session import StudioSession
 
@@ -179,7 +179,6 @@ def _report_runs(
     human: Sequence[str],
     progress: Progress,
 ) -> Page:
-    from realtalk.files.naming import UniqueNames
     from realtalk.pages.loading import AuthorOverrides
     from realtalk.pages.report import make_report, write_report
 
@@ -291,7 +290,7 @@ def studio(
         rt.studio("WhatsApp Chat.zip", annotator="Ana")
         rt.studio("sample", talk="Theo", simulator="tuned", settings={"adapter": "theo"})
     """
-    from realtalk.web.serving import Server, in_browser, need_extra
+    from realtalk.web.app import Server, in_browser, need_extra
 
     need_extra()
     talk_options = {
@@ -367,9 +366,9 @@ def mcp(
     """
     from contextlib import suppress
 
-    from realtalk.assistant.chats import BackgroundValue, Collection, labels_beside
+    from realtalk.assistant.finding import BackgroundValue, Collection, labels_beside
     from realtalk.assistant.server import need_extra, serve
-    from realtalk.ei.label_files import read_labels
+    from realtalk.ei.results import read_labels
     from realtalk.formats.opening import open_reading
 
     need_extra()
@@ -408,7 +407,7 @@ def open_desk(
     """What the studio works on, and the file that annotations are kept in."""
     from realtalk.files.writing import file_stem
     from realtalk.memory.drafting import Drafts, usual_place
-    from realtalk.web.serving import need_extra
+    from realtalk.web.app import need_extra
 
     need_extra()
     from realtalk.web.guessing import GuessRoom

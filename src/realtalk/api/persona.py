@@ -17,8 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from realtalk.api.benchmarks import chosen_tasks
-from realtalk.api.choices import simulator_of, solver_of
-from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, is_path
+from realtalk.api.choices import (
+    Model,
+    Readable,
+    Reading,
+    as_corpus,
+    as_path,
+    is_path,
+    simulator_of,
+    solver_of,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import named_run
 from realtalk.files.progress import Progress, silent
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
     from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import TuningResult
     from realtalk.persona.values import Learning
-    from realtalk.web.talking import TalkRoom
+    from realtalk.web.guessing import TalkRoom
 
 _LOG = logging.getLogger("realtalk")
 
@@ -101,9 +109,8 @@ def tune(
         rt.persona.tune("sample", speaker="Mara", out="adapters/mara")
         rt.persona.tune("sample", speaker="Mara", whole=True)
     """
-    from realtalk.persona.pretrained import load
-    from realtalk.persona.tuned import training_set
-    from realtalk.persona.tuning import TuneSettings
+    from realtalk.persona.generation import load
+    from realtalk.persona.tuning import TuneSettings, training_set
     from realtalk.persona.tuning import tune as train
     from realtalk.persona.turns import named_speaker, own_learning
 
@@ -293,7 +300,7 @@ def talk_room(
     from realtalk.persona.talking import chat_of, partner_of
     from realtalk.persona.turns import named_speaker
     from realtalk.persona.values import SIMULATORS
-    from realtalk.web.talking import TalkRoom
+    from realtalk.web.guessing import TalkRoom
 
     chats = as_corpus(corpus)
     who = named_speaker(chats, speaker)
@@ -314,7 +321,7 @@ def adapter_of(
     """The speaker's adapter, and what it was trained with; nothing for other simulators."""
     if name != "tuned" or "adapter" not in settings:
         return None, {}
-    from realtalk.persona.tuned import adapters_in
+    from realtalk.persona.tuning import adapters_in
 
     for folder, card in adapters_in(Path(settings["adapter"])).items():
         if card["about"].get("speaker") == speaker:
@@ -447,7 +454,7 @@ def who_wrote_it(
         rt.persona.who_wrote_it("sample", speaker="Mara", guesser="nearness")
         rt.persona.who_wrote_it("sample", simulated=["as-mara"], out="guesses")
     """
-    from realtalk.evals import refuse_other_folder
+    from realtalk.evals.folder import refuse_other_folder
     from realtalk.evals.running import run
     from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
     from realtalk.persona.values import make_guesser

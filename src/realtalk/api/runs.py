@@ -18,9 +18,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.benchmarks import compare as compare  # noqa: PLC0414  one of the verbs
-from realtalk.api.choices import budgets_of, make_judge, memory_of, questions_of, semantics_of
-from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, value_object
+from realtalk.api.choices import (
+    Model,
+    Readable,
+    Reading,
+    as_corpus,
+    as_path,
+    budgets_of,
+    make_judge,
+    memory_of,
+    questions_of,
+    semantics_of,
+    value_object,
+)
 from realtalk.errors import RealtalkError
+from realtalk.files.naming import named_run
 from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -61,7 +73,6 @@ class RunsView:
 def load_named(runs: Sequence[str | PathLike[str]]) -> list[Run]:
     """Runs in the order given, by names that tell them apart; those of one name joined."""
     from realtalk.evals.run import Run, join_runs, named_runs
-    from realtalk.files.naming import named_run
 
     runs_by_name: dict[str, list[Run]] = {}
     for text in runs:
@@ -362,7 +373,6 @@ def share(runs: Sequence[str | PathLike[str]], *, out: str | PathLike[str]) -> t
         rt.runs.share(["sweep/budget-500", "sweep/budget-1000"], out="results/budgets")
     """
     from realtalk.evals.run import Run
-    from realtalk.files.naming import named_run
 
     folders = []
     for text in runs:
@@ -415,7 +425,7 @@ def contexts(
     from realtalk.files.json_objects import write_objects
     from realtalk.memory.asking import Plan
     from realtalk.memory.asking import contexts as recall
-    from realtalk.memory.readers import NoReader
+    from realtalk.memory.remembering import NoReader
 
     file = Path(out)
     chats, right = questions_of(questions, as_corpus(corpus, reading, progress), str(golds))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Readable, Reading, as_corpus, as_path
+from realtalk.api.choices import Readable, Reading, as_corpus, as_path
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.files.progress import Progress, Trouble, silent
@@ -122,7 +122,7 @@ def sweep(
         rt.sweep("probe", "sample", axes={"memory": "recent,events", "budget": "500,1000"})
         rt.sweep("predict", "sample-threads", axes={"predictor": "majority,mean"}, out="all")
     """
-    from realtalk.evals import refuse_other_runs
+    from realtalk.evals.folder import refuse_other_runs
     from realtalk.memory.registry import BUDGETLESS
 
     function = _benchmark(run) if isinstance(run, str) else run

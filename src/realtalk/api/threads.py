@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.choices import settings_named
-from realtalk.api.options import Readable, Reading, as_path, as_reading
+from realtalk.api.choices import Readable, Reading, as_path, as_reading, settings_named
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -141,9 +140,8 @@ def prompt(
         rt.threads.prompt("sample-threads", "1", task="impact", setting="np-conv")
         rt.threads.prompt("sample-threads", "2", shots=3, budget=2000)
     """
-    from realtalk.threads.asking import BUDGET
-    from realtalk.threads.prompting import load_prompts
-    from realtalk.threads.prompting import prompt as write
+    from realtalk.threads.asking import BUDGET, load_prompts
+    from realtalk.threads.asking import prompt as write
     from realtalk.threads.sampling import Draw
     from realtalk.threads.values import protocol
 

@@ -26,7 +26,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from realtalk import __version__
 from realtalk.assistant.answers import encode
-from realtalk.assistant.chats import StillPreparingError
+from realtalk.assistant.finding import BackgroundValue, Collection, StillPreparingError
 from realtalk.assistant.tools import Tools
 from realtalk.errors import MissingExtraError, RealtalkError
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from mcp.server import MCPServer
     from mcp.types import CallToolResult
 
-    from realtalk.assistant.chats import BackgroundValue, Collection
 
 _INSTRUCTIONS = (
     "Real chats of the person you work for, read on their machine. Start with list_chats. To "

@@ -30,7 +30,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from realtalk.api.options import Engine, Model, Reading
+from realtalk.api.choices import Engine, Model, Reading
 from realtalk.cli import printing
 from realtalk.errors import RealtalkError
 from realtalk.registry import kind_in

@@ -16,7 +16,6 @@ from realtalk.api import (
     chats,
     conversing,
     data,
-    drafting,
     labels,
     pages,
     persona,
@@ -24,7 +23,7 @@ from realtalk.api import (
     sweeping,
     threads,
 )
-from realtalk.cli import demo, showing, talking
+from realtalk.cli import demo, showing
 from realtalk.cli.building import Command, entries
 
 GROUPS = {
@@ -65,30 +64,30 @@ def _batch(function: Callable[..., Any]) -> Command:
     return Command(f"batch {name}", call, showing.show_batch)
 
 
-_CONSENT = {"consent": talking.ask}
+_CONSENT = {"consent": showing.ask}
 
 COMMANDS = (
-    Command("read", chats.read, showing.show_corpus, retry=talking.ask_people),
+    Command("read", chats.read, showing.show_corpus, retry=showing.ask_people),
     Command("export", chats.export, showing.show_exported),
     Command("check", chats.check, showing.show_findings),
     Command("redact", chats.redact, showing.show_redaction),
     Command("stats", chats.stats, showing.show_stats),
     Command("report", pages.report, showing.show_page),
-    Command("studio", pages.studio, supply={"on_start": talking.show_link}),
+    Command("studio", pages.studio, supply={"on_start": showing.show_link}),
     Command("mcp", pages.mcp),
     Command("demo", demo.demo),
     Command("ei", labels.label, showing.show_labels, "label"),
     Command("ei consistency", labels.speaker_consistency, showing.show_table),
     Command("ei distinguishability", labels.distinguishability, showing.show_table),
     Command("probe", benchmarks.probe, showing.show_run),
-    Command("probe draft", drafting.draft, showing.show_drafts),
-    Command("probe which", drafting.which, showing.show_advice),
+    Command("probe draft", benchmarks.draft, showing.show_drafts),
+    Command("probe which", benchmarks.which, showing.show_advice),
     Command("probe contexts", runs.contexts, showing.show_value),
     Command("probe score", runs.score, showing.show_run),
     Command("persona", benchmarks.simulate, showing.show_run),
     Command("persona turns", persona.tested_turns, showing.show_table),
     Command("persona tune", persona.tune, showing.show_tuned),
-    Command("persona talk", persona.talk, talking.show_talk, has_json=False, supply=_CONSENT),
+    Command("persona talk", persona.talk, showing.show_talk, has_json=False, supply=_CONSENT),
     Command("persona converse", conversing.converse, showing.show_conversations, supply=_CONSENT),
     Command("persona who-wrote-it", persona.who_wrote_it, showing.show_run),
     Command("persona export-dataset", persona.export_dataset, showing.show_dataset),
@@ -114,5 +113,5 @@ COMMANDS = (
     Command("models get", data.get_model, showing.show_value),
     Command("models card", data.card, showing.show_value),
     Command("cache list", data.cache_contents, showing.show_table),
-    Command("cache clear", data.clear, showing.show_cleared, supply={"ask": talking.confirm}),
+    Command("cache clear", data.clear, showing.show_cleared, supply={"ask": showing.confirm}),
 )

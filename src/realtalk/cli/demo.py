@@ -151,8 +151,9 @@ def _describe(demo: _Demo) -> None:
 def _feel(demo: _Demo) -> None:
     from realtalk.api.labels import label
     from realtalk.describe.figures import save_figures
-    from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows
+    from realtalk.ei.comparison import compare, comparison_rows, finding_rows
     from realtalk.ei.figures import draw_comparison, draw_timelines
+    from realtalk.ei.values import speaker_rows
 
     described = {}
     for name in ("sample", "sample-simulated"):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api import runs
-from realtalk.api.options import Readable, Reading, as_corpus
+from realtalk.api.choices import Readable, Reading, as_corpus
 from realtalk.cli import showing
 from realtalk.cli.building import Command
 from realtalk.cli.main import run_commands

@@ -27,13 +27,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from realtalk.errors import PARAMETER, as_options
-from realtalk.files.progress import Trouble
+from realtalk.files.progress import Progress, Trouble
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from realtalk.cli.building import Command
-    from realtalk.files.progress import Progress
 
 # Control characters (ESC and the C1 block among them), and what turns the order of a line around.
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")

@@ -30,9 +30,8 @@ import polars as pl
 from realtalk.describe.figures import ChartSet, fill_chart
 from realtalk.describe.figures import style_chart as finished
 from realtalk.ei.comparison import CorpusComparison
-from realtalk.ei.consistency import SpeakerConsistency
 from realtalk.ei.labels import EMOTIONS
-from realtalk.ei.speakers import session_means, speakers
+from realtalk.ei.speakers import SpeakerConsistency, session_means, speakers
 from realtalk.ei.values import (
     FACETS,
     Facet,

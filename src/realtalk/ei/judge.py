@@ -47,7 +47,7 @@ from realtalk.ei.labels import (
     Label,
     TurnInput,
 )
-from realtalk.evals.prompts import Prompts, load_prompts
+from realtalk.evals.language_models import Prompts, load_prompts
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience

@@ -24,9 +24,8 @@ from inspect_ai.solver import Generate, TaskState, solver
 from inspect_ai.solver import Solver as InspectSolver
 
 from realtalk.chat import Corpus
-from realtalk.evals.estimating import shared_parts, whole_lines
-from realtalk.evals.rows import row_of
-from realtalk.evals.values import Answer, AnyBenchmark, AnySample, AnyStage, Row, Score
+from realtalk.evals.comparing import shared_parts, whole_lines
+from realtalk.evals.values import Answer, AnyBenchmark, AnySample, AnyStage, Row, Score, row_of
 from realtalk.models.asking import ModelConfig
 from realtalk.models.replies import readable
 

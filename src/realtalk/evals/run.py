@@ -39,11 +39,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.comparing import RunComparison, compare, comparison_notes, match_rows
-from realtalk.evals.estimating import VariantScores, summarise
+from realtalk.evals.comparing import (
+    RunComparison,
+    VariantScores,
+    compare,
+    comparison_notes,
+    match_rows,
+    summarise,
+)
 from realtalk.evals.folder import RunFolder, refuse_other_folder
 from realtalk.evals.prices import Usage, cost_json, read_prices, usage_of
-from realtalk.evals.rows import FACTS_KEY, JUDGED_KEY, KEY, STAGE_KEY, run_schema
 from realtalk.evals.tables import (
     ResultTable,
     compared_table,
@@ -51,9 +56,22 @@ from realtalk.evals.tables import (
     frame_of,
     run_tables,
 )
-from realtalk.evals.values import COUNTS, KNOWN, AnyBenchmark, Benchmark, Row, Score, by_column
-from realtalk.files.writing import private_folder, write_json
-from realtalk.metrics.grouped import FEWEST_GROUPS
+from realtalk.evals.values import (
+    COUNTS,
+    FACTS_KEY,
+    JUDGED_KEY,
+    KEY,
+    KNOWN,
+    STAGE_KEY,
+    AnyBenchmark,
+    Benchmark,
+    Row,
+    Score,
+    by_column,
+    run_schema,
+)
+from realtalk.files.writing import private_folder, write_json, write_parquet
+from realtalk.metrics.statistics import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
 from realtalk.registry import Registry, known_name
 
@@ -66,7 +84,7 @@ if TYPE_CHECKING:
 SHIPPED: Registry[type[AnyBenchmark]] = Registry(
     "benchmark",
     {
-        "emotional intelligence": "realtalk.ei.benchmark:LabelBenchmark",
+        "emotional intelligence": "realtalk.ei.results:LabelBenchmark",
         "memory probing": "realtalk.memory.benchmark:MemoryBenchmark",
         "persona simulation": "realtalk.persona.benchmark:PersonaBenchmark",
         "thread tasks": "realtalk.threads.benchmark:ThreadTask",
@@ -490,8 +508,6 @@ class Run:
     def share(self, folder: str | PathLike[str]) -> Run:
         """A copy of the scores without a word of what was written, fit to be given away."""
         import polars as pl
-
-        from realtalk.files.writing import write_parquet
 
         place = Path(folder)
         if place.exists() and (not place.is_dir() or any(place.iterdir())):

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.evals.comparing import RunComparison
 from realtalk.evals.values import COUNTS, Fact, Lines, Reference, Runs, Score
-from realtalk.metrics.grouped import Change
-from realtalk.metrics.statistics import Estimate, interval_after
+from realtalk.metrics.statistics import Change, Estimate, interval_after
 from realtalk.notebook import plural, table_html, table_text
 
 if TYPE_CHECKING:

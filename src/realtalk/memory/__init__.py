@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from realtalk.registry import offer
 
 if TYPE_CHECKING:
-    from realtalk.api.drafting import draft, which
+    from realtalk.api.benchmarks import draft, which
     from realtalk.api.runs import contexts, score
     from realtalk.memory.values import Budget, Context, Memory
 
@@ -23,7 +23,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = offer(
         __name__,
         {
-            "realtalk.api.drafting": "draft which",
+            "realtalk.api.benchmarks": "draft which",
             "realtalk.api.runs": "contexts score",
             "realtalk.memory.values": "Budget Context Memory",
         },

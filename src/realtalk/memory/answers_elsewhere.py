@@ -26,8 +26,7 @@ from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Golds
-from realtalk.memory.readers import Item
-from realtalk.memory.remembering import NO_CONTEXT
+from realtalk.memory.remembering import NO_CONTEXT, Item
 from realtalk.memory.values import (
     Budget,
     ConfiguredMemory,

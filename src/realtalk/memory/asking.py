@@ -26,8 +26,7 @@ from realtalk.formats.audit import AuditedQuestion
 from realtalk.formats.questions import first_unseen
 from realtalk.memory.golds import Gold, Golds
 from realtalk.memory.plain import Oracle
-from realtalk.memory.readers import Reader
-from realtalk.memory.remembering import MemoryReader
+from realtalk.memory.remembering import MemoryReader, Reader
 from realtalk.memory.rows import category_of
 from realtalk.memory.values import Budget, Memory, ShownQuestion, label
 from realtalk.registry import at_least, known_name

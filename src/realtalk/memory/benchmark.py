@@ -26,48 +26,48 @@ from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.comparing import match_rows
 from realtalk.evals.folder import RunFolder, stored_settings
-from realtalk.evals.rescoring import RescoringReport, store_rescored
-from realtalk.evals.rows import JUDGED_KEY, KEY, RowKey, row_key, schema_of
 from realtalk.evals.run import Run
+from realtalk.evals.running import RescoringReport, store_rescored
 from realtalk.evals.values import (
     COUNTS,
+    JUDGED_KEY,
+    KEY,
     Answer,
     Benchmark,
     Fact,
     Reference,
     Row,
+    RowKey,
     Runs,
     Sample,
     Score,
     Stage,
+    row_key,
+    schema_of,
 )
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.audit import Audit, question_key
 from realtalk.formats.questions import is_by_session
 from realtalk.memory.asking import Plan
-from realtalk.memory.attribution import People
 from realtalk.memory.golds import (
+    JUDGEMENT,
     LMEB,
     PUBLISHED,
     TABLE_3,
     Gold,
     InSample,
+    Judge,
     are_published,
+    current_judgements,
     in_sample,
+    judgement_key,
     learned_lines,
     learning_parts,
     names_in,
-)
-from realtalk.memory.judging import (
-    JUDGEMENT,
-    Judge,
-    current_judgements,
-    judgement_key,
     reference_answer,
 )
 from realtalk.memory.pictures import draw_sweep
-from realtalk.memory.readers import WORDING_VERSION
-from realtalk.memory.remembering import NO_CONTEXT
+from realtalk.memory.remembering import NO_CONTEXT, WORDING_VERSION
 from realtalk.memory.rows import (
     AUDIT_COLUMNS,
     AUDITED_SCORES,
@@ -78,6 +78,7 @@ from realtalk.memory.rows import (
     SCORES,
     SCORING_VERSION,
     WHO_COLUMNS,
+    People,
     audit_columns,
     audited_columns,
     category_of,

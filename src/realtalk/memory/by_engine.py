@@ -21,12 +21,12 @@ from realtalk.engine.jobs import Backend, Job, run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
-from realtalk.evals.rows import KEY, STAGE_KEY, row_key, sample_key
 from realtalk.evals.run import Run
-from realtalk.evals.values import Row
+from realtalk.evals.values import KEY, STAGE_KEY, Row, row_key, sample_key
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem
 from realtalk.formats.reading import Ledger, ReadCorpus
+from realtalk.formats.store import load, store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import (
     KIND,
@@ -37,7 +37,7 @@ from realtalk.memory.benchmark import (
 from realtalk.memory.golds import GOLDS, Golds, golds_named
 
 if TYPE_CHECKING:
-    from realtalk.memory.readers import Reader
+    from realtalk.memory.remembering import Reader
     from realtalk.memory.values import Budget, Memory
 
 _PLACE = ".chats"
@@ -68,8 +68,6 @@ class ChatProber:
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
         from threadpoolctl import threadpool_limits
-
-        from realtalk.formats.store import load
 
         # How linear algebra adds up depends on how many threads it cuts the work for. A worker
         # has one; where its figures are to be the driver's, it cuts as the driver does.
@@ -148,7 +146,6 @@ def _open_chats(plan: Plan, folder: Path | None) -> list[Chat]:
 
 def written_chats(chats: Sequence[Chat], corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     """Each chat as a stored corpus, which is what a worker reads."""
-    from realtalk.formats.store import store
 
     paths = []
     for number, chat in enumerate(chats, 1):

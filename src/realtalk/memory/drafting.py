@@ -23,7 +23,7 @@ A drafted question → why it is discarded, or nothing: rules that need no model
 A question must be one that its own evidence answers and that nobody answers without it. The first
 rule reads what a model drafted, the second what the same model answers when it is shown only the
 evidence, and when it is shown nothing. Dates must be those that the evidence names, or counts from
-its own day ("next Friday"). Answers are compared as scores compare them (metrics/accepting.py).
+its own day ("next Friday"). Answers are compared as scores compare them (metrics/answers.py).
 """
 
 from __future__ import annotations
@@ -47,25 +47,27 @@ from realtalk.ei.judge import strip_fence, unreadable
 from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.encoders.tokens import count_words
 from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import join_names, load_prompts
+from realtalk.evals.language_models import join_names, load_prompts
 from realtalk.evals.values import Answer
 from realtalk.files.json_objects import read_objects
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path, check_holder, file_stem
 from realtalk.formats.audit import chat_key, question_key
 from realtalk.memory.notes import number_lines
-from realtalk.memory.readers import Item, LlmReader, load_wording
+from realtalk.memory.remembering import Item, LlmReader, load_wording
 from realtalk.memory.rows import RIGHT
-from realtalk.memory.showing import MessageCosts, message_line
-from realtalk.memory.values import Context
-from realtalk.metrics.accepting import (
+from realtalk.memory.values import Context, MessageCosts, message_line
+from realtalk.metrics.answers import (
+    around_dates,
     content,
+    date_f1,
     holds_gold,
+    is_abstention,
     is_polar,
     matches_gold,
     question_words,
+    token_f1,
 )
-from realtalk.metrics.answers import around_dates, date_f1, is_abstention, token_f1
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask
 from realtalk.text.dates import PartialDate, days_of
 from realtalk.text.relative_dates import resolve

@@ -21,14 +21,13 @@ from inspect_ai.solver import TaskState
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.inspecting import inspect_task, missing_reason
-from realtalk.evals.prompts import Prompts
+from realtalk.evals.language_models import Prompts
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import MemoryBenchmark
-from realtalk.memory.golds import golds_named
-from realtalk.memory.judging import SAME, WORDINGS, read_verdict, refuse_own_judge
-from realtalk.memory.readers import LlmReader, load_wording
+from realtalk.memory.golds import SAME, WORDINGS, golds_named, read_verdict, refuse_own_judge
 from realtalk.memory.registry import BUDGETLESS, make_memory
+from realtalk.memory.remembering import LlmReader, load_wording
 from realtalk.memory.rows import may_abstain
 from realtalk.memory.values import Budget, parse_budgets
 from realtalk.models.asking import ModelConfig

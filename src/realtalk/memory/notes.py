@@ -38,18 +38,20 @@ import numpy as np
 from realtalk.chat import Chat, Question, Session
 from realtalk.ei.judge import strip_fence, unreadable
 from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
-from realtalk.evals.language_models import reply_cost
-from realtalk.evals.prompts import Prompts, join_names, load_prompts
+from realtalk.evals.language_models import Prompts, join_names, load_prompts, reply_cost
 from realtalk.evals.values import Cost, Settings
 from realtalk.files.progress import Progress, silent
-from realtalk.memory.showing import (
+from realtalk.memory.values import (
+    Budget,
+    ConfiguredMemory,
+    Context,
     Lines,
     MessageCosts,
+    NoMemoryError,
     day_line,
     lines_then_messages,
     session_text,
 )
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, NoMemoryError
 from realtalk.metrics.statistics import Array
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
 from realtalk.registry import at_least

@@ -72,16 +72,18 @@ from realtalk.evals.values import COUNTS, Cost
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import owner_only, private_folder
-from realtalk.memory.showing import (
+from realtalk.memory.values import (
+    Budget,
+    Context,
     Filling,
     Lines,
     MessageCosts,
     Size,
     day_line,
     message_line,
+    own_code,
     session_text,
 )
-from realtalk.memory.values import Budget, Context, own_code
 from realtalk.registry import at_least, known_name
 from realtalk.text.words import one_line
 

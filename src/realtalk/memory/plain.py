@@ -28,15 +28,18 @@ from typing import Literal, get_args
 from realtalk.chat import Chat, Event, EventKind, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.memory.golds import Gold
-from realtalk.memory.showing import (
+from realtalk.memory.values import (
+    Budget,
+    ConfiguredMemory,
+    Context,
     Filling,
     Lines,
     MessageCosts,
+    Recalling,
     Size,
     day_line,
     session_text,
 )
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, Recalling
 from realtalk.registry import known_name
 from realtalk.text.words import one_line
 

@@ -25,7 +25,7 @@ MEMORIES: Registry[Callable[..., Memory]] = Registry(
     {
         **within("realtalk.memory.plain", _PLAIN),
         "oracle": "realtalk.memory.plain:Oracle",
-        "restored": "realtalk.memory.restored:Restored",
+        "restored": "realtalk.memory.retrieved:Restored",
         "retrieved": "realtalk.memory.retrieved:Retrieved",
         "notes": "realtalk.memory.notes:Notes",
         "outside": "realtalk.memory.outside:make",

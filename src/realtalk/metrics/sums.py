@@ -25,8 +25,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from realtalk.metrics.grouped import Figure
-from realtalk.metrics.statistics import Array, quotient
+from realtalk.metrics.statistics import Array, Figure, quotient
 
 
 def confusion(truth: ArrayLike, predicted: ArrayLike) -> Array:

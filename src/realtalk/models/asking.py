@@ -60,12 +60,12 @@ from realtalk.files.environment import environment
 from realtalk.files.progress import Progress, Trouble, silent
 from realtalk.files.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
-from realtalk.models.kept_answers import GuardedModel
 from realtalk.models.replies import (
     NO_CONNECTION,
     TIMEOUT,
     TOO_LONG,
     Failure,
+    GuardedModel,
     bound_bodies,
     count,
     flaw_of,

@@ -32,6 +32,7 @@ import polars as pl
 from realtalk.chat import Corpus
 from realtalk.describe.counting import describe
 from realtalk.ei.labels import Labeller
+from realtalk.ei.languages import NAMED_CHATS, chat_languages, language_remarks
 from realtalk.errors import RealtalkError, as_options
 from realtalk.files.naming import UniqueNames
 from realtalk.files.progress import Progress, silent
@@ -122,7 +123,6 @@ def make_portrait(
     if options.labels:
         from realtalk.ei.encoder_choice import is_usable
         from realtalk.ei.labelling import labels_for
-        from realtalk.ei.languages import chat_languages
 
         corpus = reading.corpus if options.chat is None else to_corpus(tables)
         advance, most = _announcing(progress, say), QUICK if options.quick else None
@@ -137,7 +137,6 @@ def make_portrait(
 def _cautions(words: Wording, frame: pl.DataFrame, corpus: Corpus, *, named: bool) -> Iterator[str]:
     """What has to be said beside feelings; without names, as ids of chats may be made of them."""
     from realtalk.ei.labelling import learned_chats
-    from realtalk.ei.languages import NAMED_CHATS, chat_languages, language_remarks
 
     say, number = partial(words.say, "cautions"), words.number
     comma, semicolon = (words.say("labels", name) for name in ("comma", "semicolon"))

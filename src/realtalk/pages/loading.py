@@ -44,13 +44,15 @@ from realtalk.evals.run import SHIPPED, Run
 from realtalk.evals.values import KNOWN
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import is_stored
+from realtalk.formats.store import load as load_corpus
 from realtalk.registry import known_name
 
 if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.describe.values import CorpusStats
-    from realtalk.ei import SpeakerConsistency, SpeakerFacets
+    from realtalk.ei.speakers import SpeakerConsistency
+    from realtalk.ei.values import SpeakerFacets
 
 CORPUS, LABELS = "corpus", "emotional intelligence"
 _RUN = "run.json"
@@ -255,7 +257,6 @@ def _names(folder: RunPlace, corpus: str) -> tuple[str, ...]:
 
 def _corpus(folder: RunPlace, authors: AuthorOverrides) -> CorpusRun:
     from realtalk.describe import describe
-    from realtalk.formats.store import load as load_corpus
 
     tables = load_corpus(folder.path).tables
     about = orjson.loads((folder.path / "corpus.json").read_bytes())
@@ -265,10 +266,9 @@ def _corpus(folder: RunPlace, authors: AuthorOverrides) -> CorpusRun:
 
 
 def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], authors: AuthorOverrides) -> LabelsRun:
-    from realtalk.ei import from_frame
-    from realtalk.ei.consistency import consistency_of
-    from realtalk.ei.label_files import SPEAKER_FILE, labels_about, read_labels
-    from realtalk.ei.speakers import measure_speakers
+    from realtalk.ei.results import SPEAKER_FILE, labels_about, read_labels
+    from realtalk.ei.speakers import consistency_of, measure_speakers
+    from realtalk.ei.values import from_frame
 
     frame, about = read_labels(folder.path), labels_about(folder.path)
     if frame.is_empty() or about is None:
@@ -317,7 +317,7 @@ def _validate(*_values: object) -> None:
 def _speakers(path: Path) -> pl.DataFrame | None:
     import polars as pl
 
-    from realtalk.ei import SPEAKERS
+    from realtalk.ei.values import SPEAKERS
 
     try:
         frame = pl.read_parquet(path) if path.is_file() else None

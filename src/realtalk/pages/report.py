@@ -24,10 +24,9 @@ from realtalk.cells import Cell, Grid, duration
 from realtalk.ei.encoder_choice import is_usable
 from realtalk.files.progress import Progress, silent
 from realtalk.notebook import counted
-from realtalk.pages.charts import capital, view
 from realtalk.pages.frame import made_with, write_page
-from realtalk.pages.loading import AuthorOverrides, LoadedRuns, load
-from realtalk.pages.runs import RunGroup, groups_of, key_figures, run_sections
+from realtalk.pages.loading import AuthorOverrides, CorpusRun, LabelsRun, LoadedRuns, load
+from realtalk.pages.runs import RunGroup, capital, groups_of, key_figures, run_sections, view
 from realtalk.pages.sections import render
 from realtalk.pages.speakers import (
     SideBySide,
@@ -40,8 +39,6 @@ from realtalk.pages.values import KeyFigure, Section, TableView, table
 
 if TYPE_CHECKING:
     from realtalk.describe.values import CorpusStats
-    from realtalk.pages.loading import CorpusRun, LabelsRun, LoadedRuns
-    from realtalk.pages.runs import RunGroup
 
 _TITLE = "Long-term conversations, measured"
 _MOST = 3
@@ -152,8 +149,7 @@ def highlights(
 
 def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
     """The facet that tells two sets of speakers apart most, of those beyond chance."""
-    from realtalk.ei import FACETS
-    from realtalk.ei.values import facet_number
+    from realtalk.ei.values import FACETS, facet_number
 
     for pair in pairs:
         comparison = pair.comparison
@@ -324,7 +320,7 @@ def unscored_section(labels: Sequence[LabelsRun], groups: Sequence[RunGroup]) ->
 
 
 def _unlabelled_rows(labels: LabelsRun) -> Iterator[tuple[Cell, ...]]:
-    from realtalk.ei.label_files import unscored_reasons
+    from realtalk.ei.results import unscored_reasons
 
     for measure, reason, count in unscored_reasons([labels.frame]):
         yield (f"{labels.name}, labels", str(measure), count, labels.frame.height, reason)

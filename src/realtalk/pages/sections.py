@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from realtalk.cells import NOTHING, Cell, cell_text, is_nothing
 from realtalk.errors import as_options
-from realtalk.pages.charts import svg_text
 from realtalk.pages.frame import alone, document, within
+from realtalk.pages.runs import svg_text
 from realtalk.pages.values import ChartView, KeyFigure, Section, TableView
 
 _NUMBER = r"[+\-−]?(?:\d[\d,]*)?\.?\d+"

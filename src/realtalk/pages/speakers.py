@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from realtalk.ei.comparison import CorpusComparison, compare, comparison_rows, finding_rows
+from realtalk.ei.figures import HEADLINE, draw_comparison, draw_consistency, draw_timelines
 from realtalk.ei.languages import chat_languages, language_notes
+from realtalk.ei.values import FACETS, SpeakerFacets, speaker_rows
+from realtalk.ei.values import unit_of as counted_units
 from realtalk.notebook import counted
-from realtalk.pages.charts import MOST_POINTS, Panel, interval_panels, view
+from realtalk.pages.runs import MOST_POINTS, Panel, interval_panels, view
 from realtalk.pages.values import ChartView, Section, table
 
 if TYPE_CHECKING:
-    from realtalk.ei import CorpusComparison, SpeakerFacets
     from realtalk.pages.loading import LabelsRun
 
 _MOST_TIMELINES = 3  # chats of a corpus that get pictures of their own
@@ -52,9 +55,6 @@ def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
 
 
 def _speakers(labels: LabelsRun) -> Section:
-    from realtalk.ei import speaker_rows
-    from realtalk.ei.figures import draw_timelines
-
     charts = [_intervals(labels)] if labels.speakers else []
     if labels.frame["chat"].n_unique() <= _MOST_TIMELINES:
         timelines = draw_timelines(labels.frame, labels.speakers).charts
@@ -75,10 +75,6 @@ def _speakers(labels: LabelsRun) -> Section:
 
 
 def _intervals(labels: LabelsRun) -> ChartView:
-    from realtalk.ei import FACETS
-    from realtalk.ei.figures import HEADLINE
-    from realtalk.ei.values import unit_of as counted_units
-
     speakers = sorted(labels.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
     speakers.sort(key=lambda who: (who.speaker.casefold(), who.chat))
     panels = []
@@ -115,8 +111,7 @@ def _short(chat: str) -> str:
 
 def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
     """How far speakers differ from themselves, for each set in which somebody has two chats."""
-    from realtalk.ei import consistency_rows
-    from realtalk.ei.figures import draw_consistency
+    from realtalk.ei.speakers import consistency_rows
 
     sections = []
     for run in (run for run in labels if run.consistency):
@@ -148,7 +143,6 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
 
 def compare_labels(labels: Sequence[LabelsRun]) -> list[SideBySide]:
     """People against simulated speakers; two sets that nothing tells apart, as they come."""
-    from realtalk.ei import compare
 
     people = [run for run in labels if not run.writer.is_simulated]
     models = [run for run in labels if run.writer.is_simulated]
@@ -169,8 +163,6 @@ def compare_labels(labels: Sequence[LabelsRun]) -> list[SideBySide]:
 
 def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
     """Facet by facet, with what holds of the paper's findings."""
-    from realtalk.ei import comparison_rows, finding_rows
-    from realtalk.ei.figures import draw_comparison
 
     sections = []
     for pair in pairs:

@@ -24,9 +24,9 @@ from realtalk.chat import Corpus
 from realtalk.ei.encoder_choice import is_usable
 from realtalk.ei.languages import Languages, language_notes, languages_json, merge_chats
 from realtalk.errors import RealtalkError
-from realtalk.evals.estimating import average, paired_lines
-from realtalk.evals.rescoring import RescoringReport, rescore
+from realtalk.evals.comparing import average, paired_lines
 from realtalk.evals.run import Run
+from realtalk.evals.running import RescoringReport, rescore
 from realtalk.evals.tables import figure
 from realtalk.evals.values import (
     Answer,

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from realtalk.chat import Corpus, turns
 from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import written_day
+from realtalk.evals.language_models import written_day
 
 _SHARE = 0.5  # of days on which something happens
 _REMEMBERED = 3  # events that somebody has in mind

@@ -30,9 +30,8 @@ import numpy as np
 import polars as pl
 
 from realtalk.chat import is_nobody
-from realtalk.ei.consistency import consistency_of
 from realtalk.ei.protocols import Rules
-from realtalk.ei.speakers import ResampledFacets, measure_speakers
+from realtalk.ei.speakers import ResampledFacets, consistency_of, measure_speakers
 from realtalk.ei.values import FACETS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import Array, Estimate

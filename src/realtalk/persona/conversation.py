@@ -48,7 +48,7 @@ from realtalk.chat import (
 )
 from realtalk.encoders.tokens import count_words
 from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import written_day
+from realtalk.evals.language_models import written_day
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent, within
 from realtalk.files.writing import refuse_strangers

@@ -38,7 +38,7 @@ import orjson
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
-from realtalk.evals.estimating import estimate
+from realtalk.evals.comparing import estimate
 from realtalk.evals.run import Run
 from realtalk.evals.tables import figure
 from realtalk.evals.values import (
@@ -56,8 +56,14 @@ from realtalk.evals.values import (
     evenly,
 )
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.grouped import grouped_estimates, krippendorff_alpha, ratio
-from realtalk.metrics.statistics import Array, Estimate, cohen_kappa
+from realtalk.metrics.statistics import (
+    Array,
+    Estimate,
+    cohen_kappa,
+    grouped_estimates,
+    krippendorff_alpha,
+    ratio,
+)
 from realtalk.persona.lineups import (
     FOUR,
     LETTERS,

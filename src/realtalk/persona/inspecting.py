@@ -17,9 +17,9 @@ from inspect_ai import Task, task
 from realtalk.evals.inspecting import inspect_task
 from realtalk.evals.run import Run
 from realtalk.formats.opening import open_reading
-from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import KIND, PersonaBenchmark
 from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
+from realtalk.persona.prompting import LlmGuesser, LlmSimulator
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, choices_of, tasks_of
 
 

@@ -26,8 +26,7 @@ import transformers
 from realtalk.cells import duration
 from realtalk.files.progress import Progress
 from realtalk.files.writing import owner_only
-from realtalk.persona.generation import TrainingExample
-from realtalk.persona.pretrained import PretrainedModel
+from realtalk.persona.generation import PretrainedModel, TrainingExample
 from realtalk.persona.tuning import STATE, Say, TuneSettings
 
 _SAVE_AFTER = 60  # seconds: what a kill may cost, however slow an update is

@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from realtalk.chat import Chat
-from realtalk.evals.prompts import written_day
+from realtalk.evals.language_models import written_day
 from realtalk.evals.values import Settings, Solver
 from realtalk.registry import Registry, make, within
 
@@ -113,8 +113,8 @@ SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
     "simulator",
     {
         **within("realtalk.persona.simulators", _PLAIN),
-        "llm": "realtalk.persona.asking:LlmSimulator",
-        **within("realtalk.persona.tuned", {"local": "LocalSimulator", "tuned": "TunedSimulator"}),
+        "llm": "realtalk.persona.prompting:LlmSimulator",
+        **within("realtalk.persona.tuning", {"local": "LocalSimulator", "tuned": "TunedSimulator"}),
         "written": "realtalk.persona.written:WrittenSimulator",
         "matched": "realtalk.persona.written:MatchedSimulator",
     },
@@ -123,9 +123,9 @@ GUESSERS: Registry[Callable[..., Solver[Any, int]]] = Registry(
     "guesser",
     {
         **within(
-            "realtalk.persona.authorship", {"classifier": "ByStyle", "nearness": "ByMeaningNear"}
+            "realtalk.persona.scoring", {"classifier": "ByStyle", "nearness": "ByMeaningNear"}
         ),
-        "llm": "realtalk.persona.asking:LlmGuesser",
+        "llm": "realtalk.persona.prompting:LlmGuesser",
     },
 )
 

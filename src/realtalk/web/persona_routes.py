@@ -26,10 +26,9 @@ from realtalk.web.asking import (
     Visit,
     download_lines,
 )
-from realtalk.web.guessing import CONTEXT
+from realtalk.web.guessing import CONTEXT, TalkRoom
 from realtalk.web.library import OpenChat
 from realtalk.web.pages import context, render
-from realtalk.web.talking import TalkRoom
 
 # Everything but what was said.
 _EXPORTED = (

@@ -25,8 +25,8 @@ from realtalk.errors import RealtalkError
 from realtalk.text.dates import days_of, typed_date
 from realtalk.web import pages
 from realtalk.web.asking import Asked, Opened
-from realtalk.web.exchange import LAYOUTS
 from realtalk.web.library import PIECE, DayHit, OpenChat
+from realtalk.web.reviews import LAYOUTS
 
 
 class DayHits(NamedTuple):

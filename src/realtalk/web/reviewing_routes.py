@@ -25,8 +25,8 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from realtalk.metrics.answers import token_f1
 from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
 from realtalk.web.asking import Asked, Opened, download
-from realtalk.web.exchange import export_file, import_file
 from realtalk.web.library import OpenChat
+from realtalk.web.reviews import export_file, import_file
 from realtalk.web.values import CORPUS, FINAL, StudioItem, checked_name
 
 _NOTHING = "one of the two has noted none"

@@ -19,11 +19,10 @@ from realtalk.formats.audit import Audit, AuditedQuestion
 from realtalk.formats.store import put_questions
 from realtalk.memory.drafting import Drafts, is_drafted
 from realtalk.redaction.candidates import MentionSource
-from realtalk.web.guessing import GuessRoom
+from realtalk.web.guessing import GuessRoom, TalkRoom
 from realtalk.web.library import ChatLibrary, OpenChat
 from realtalk.web.reviews import AuditReviews, DraftReviews, NameReview
 from realtalk.web.store import Store
-from realtalk.web.talking import TalkRoom
 from realtalk.web.turn_labels import TurnLabels
 from realtalk.web.values import CORPUS, FINAL, Body, ItemKind, StudioItem, body_of
 

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for, is_shipped
-from realtalk.ei.label_files import read_labels
 from realtalk.ei.labels import Label, TurnInput, label_of, turn_inputs
 from realtalk.ei.languages import Languages, chat_languages, language_notes
+from realtalk.ei.results import read_labels
 from realtalk.errors import RealtalkError, as_options
 from realtalk.text.languages import turn_languages
 
