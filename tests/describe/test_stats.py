@@ -17,14 +17,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from realtalk.describe.combining import StatsPart
 
 from corpus_strategies import corpora
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.cells import Grid
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.describe import CorpusStats, chat_rows, corpus_rows, describe
-from realtalk.describe.counting import count_chats, count_words, describe_stream
+from realtalk.describe.counting import StatsPart, count_chats, count_words, describe_stream
 from realtalk.formats.opening import open_reading
 from realtalk.formats.store import open_stream, store
 from realtalk.formats.tables import Tables, from_corpus

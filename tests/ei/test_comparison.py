@@ -12,16 +12,9 @@ import pytest
 from scipy import stats
 
 from facet_labels import Row, lively, table
-from realtalk.ei import (
-    FACETS,
-    SpeakerFacets,
-    compare,
-    comparison_rows,
-    consistency,
-    speakers,
-)
-from realtalk.ei.consistency import consistency_of
-from realtalk.ei.speakers import ResampledFacets
+from realtalk.ei.comparison import compare, comparison_rows
+from realtalk.ei.speakers import ResampledFacets, consistency, consistency_of, speakers
+from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.metrics.statistics import Estimate
 
 

@@ -19,16 +19,16 @@ from facet_labels import label_settings, label_table
 from file_modes import open_to_others
 from killed_runs import kill_at
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
-from realtalk.api.options import as_reading
+from realtalk.api.choices import as_reading
 from realtalk.assistant.answers import Period
-from realtalk.assistant.chats import Collection
-from realtalk.assistant.feelings import Feelings
+from realtalk.assistant.finding import Collection
+from realtalk.assistant.tools import Feelings
 from realtalk.chat import Corpus
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.encoder_choice import encoder_by, encoder_for
-from realtalk.ei.label_files import KIND, is_labels, read_labels, store_labels
 from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import LABELS, NOT_ASKED, Label, TurnInput, label_frame, turn_inputs
+from realtalk.ei.results import KIND, is_labels, read_labels, store_labels
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import store
 from realtalk.pages.loading import LABELS as REPORTED

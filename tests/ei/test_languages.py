@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from facet_labels import lively, table
-from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
 from realtalk.ei import encoder_choice as stored
-from realtalk.ei.consistency import consistency, consistency_doubts
+from realtalk.ei.comparison import compare, comparison_rows, finding_rows
 from realtalk.ei.encoder_choice import (
     GRADES,
     encoder_for,
@@ -30,7 +29,8 @@ from realtalk.ei.languages import (
     language_notes,
     other_languages,
 )
-from realtalk.ei.values import from_frame, speakers_frame, speakers_json
+from realtalk.ei.speakers import consistency, consistency_doubts, speakers
+from realtalk.ei.values import from_frame, speaker_rows, speakers_frame, speakers_json
 from realtalk.text.languages import LanguageIdentifier, turn_languages
 from text_tables import cases, records, spoken
 

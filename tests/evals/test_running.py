@@ -17,10 +17,9 @@ from inspect_tasks import evaluated_task
 from persona_chats import ines, ines_choice, light_scorer
 from realtalk.cli.own import command
 from realtalk.evals import running
-from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.running import run
-from realtalk.evals.values import Answer
+from realtalk.evals.values import Answer, run_schema
 from realtalk.files.progress import Progress, silent
 from realtalk.pages.report import make_report
 from realtalk.persona.benchmark import PersonaBenchmark, rescore_persona

@@ -25,9 +25,9 @@ from realtalk.memory.benchmark import building, run_probe
 from realtalk.memory.golds import golds_named
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.plain import Events, Recent, Whole
-from realtalk.memory.readers import WORDING_VERSION, NoReader
 from realtalk.memory.registry import make_memory
-from realtalk.memory.restored import Restored
+from realtalk.memory.remembering import WORDING_VERSION, NoReader
+from realtalk.memory.retrieved import Restored
 from realtalk.memory.values import Budget, Context
 from refusals import refused
 from short_chats import said

@@ -30,8 +30,7 @@ from realtalk.memory.outside import (
 )
 from realtalk.memory.registry import make_memory
 from realtalk.memory.remembering import build_memory, reminder
-from realtalk.memory.showing import message_line
-from realtalk.memory.values import Budget
+from realtalk.memory.values import Budget, message_line
 from refusals import refused
 from text_tables import cases
 

@@ -16,20 +16,18 @@ import pytest
 
 from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.evals.provenance import content_hash
-from realtalk.evals.rows import run_schema
+from realtalk.evals.folder import content_hash
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, PlainSolver
+from realtalk.evals.values import Answer, PlainSolver, run_schema
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import judge_run, rescore_run, run_probe
-from realtalk.memory.judging import UNTOLD, Judge
+from realtalk.memory.golds import UNTOLD, Judge
 from realtalk.memory.pictures import draw_sweep, pareto
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
-from realtalk.memory.readers import Item, NoReader, load_wording, prompt_of
-from realtalk.memory.remembering import MemoryReader
+from realtalk.memory.remembering import Item, MemoryReader, NoReader, load_wording, prompt_of
 from realtalk.memory.rows import COLUMNS, RANK_SCORES, category_of, may_abstain
 from realtalk.memory.values import Budget, Context, label, parse_budgets
 from realtalk.models.asking import ModelConfig

@@ -25,8 +25,7 @@ from realtalk.memory.index import (
     document_text,
     scores,
 )
-from realtalk.memory.restored import Restored
-from realtalk.memory.retrieved import Retrieved
+from realtalk.memory.retrieved import Restored, Retrieved
 from realtalk.memory.values import Budget
 from realtalk.metrics.retrieval import score_ranking
 from realtalk.text.terms import english_terms

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from realtalk.metrics.grouped import (
+from realtalk.metrics.statistics import (
+    Array,
     Change,
     grouped_changes,
     grouped_estimates,
     krippendorff_alpha,
     ratio,
+    wilson,
 )
-from realtalk.metrics.statistics import Array, wilson
 from realtalk.metrics.sums import CLASSIFICATION, confusion
 
 SHARE = {"share": ratio}

@@ -19,14 +19,12 @@ from persona_chats import RuleLabeller, WordEncoder, ines, ines_choice, light_sc
 from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.evals import running
 from realtalk.evals.comparing import RunComparison
-from realtalk.evals.rows import row_of, run_schema
 from realtalk.evals.run import Run, join_runs
 from realtalk.evals.tables import compared_table
-from realtalk.evals.values import Answer, Row
+from realtalk.evals.values import Answer, Row, row_of, run_schema
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
-from realtalk.persona.authorship import WhoWroteIt, hold_trial
 from realtalk.persona.benchmark import PersonaBenchmark, languages_of
 from realtalk.persona.scoring import (
     AGREEMENTS,
@@ -35,6 +33,8 @@ from realtalk.persona.scoring import (
     SCORES,
     WORDLESS,
     TurnScorer,
+    WhoWroteIt,
+    hold_trial,
 )
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of

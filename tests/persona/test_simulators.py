@@ -33,8 +33,14 @@ from realtalk.persona.choosing import (
 )
 from realtalk.persona.generation import Writer
 from realtalk.persona.prompting import clean_message, context_text, messages, text_of
-from realtalk.persona.simulators import Constant, Nearness
-from realtalk.persona.styles import EXAMPLES, Guide, OwnTurns, describe_style
+from realtalk.persona.simulators import (
+    EXAMPLES,
+    Constant,
+    Guide,
+    Nearness,
+    OwnTurns,
+    describe_style,
+)
 from realtalk.persona.turns import choices_of, speaker_turns, tasks_of
 from realtalk.persona.values import (
     BASELINES,
@@ -244,9 +250,8 @@ def test_whoever_may_be_shown_nothing_gets_the_plain_prompt() -> None:
 def test_an_adapter_writes_with_the_prompts_it_learned_with(tmp_path: Path) -> None:
     import torch
 
-    from realtalk.persona.pretrained import load
-    from realtalk.persona.tuned import training_set
-    from realtalk.persona.tuning import TuneSettings, tune
+    from realtalk.persona.generation import load
+    from realtalk.persona.tuning import TuneSettings, training_set, tune
 
     torch.set_num_threads(1)
     task = the_task(context_sessions=1)

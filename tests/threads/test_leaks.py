@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from realtalk.chat import Corpus, Message
 from realtalk.errors import RealtalkError
+from realtalk.threads.asking import prompt
 from realtalk.threads.forest import ticks
-from realtalk.threads.prompting import prompt
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import LEAKS, RELEASED, SETTINGS, TASKS, Case, Protocol, protocol
 from thread_trees import forum, said, small_forum, thread

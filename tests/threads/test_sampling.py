@@ -15,7 +15,7 @@ from realtalk.chat import Message, is_nobody
 from realtalk.encoders.tokens import count_tokens
 from realtalk.formats.opening import open_reading
 from realtalk.formats.published.reddit import NOBODY
-from realtalk.threads.prompting import prompt
+from realtalk.threads.asking import prompt
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import SETTINGS, TASKS, Case, protocol
 from refusals import refused

@@ -10,15 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, run_tables
-from realtalk.evals.values import Answer, Row
+from realtalk.evals.values import Answer, Row, run_schema
 from realtalk.files.progress import silent
 from realtalk.metrics.statistics import holm
 from realtalk.threads.baselines import Majority, Regression
-from realtalk.threads.benchmark import ThreadTask, best_of, predictions, run_threads
-from realtalk.threads.pictures import draw_runs
+from realtalk.threads.benchmark import ThreadTask, best_of, draw_runs, predictions, run_threads
 from realtalk.threads.predictors import Value, make_predictor
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.scoring import scores_of
