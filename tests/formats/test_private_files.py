@@ -152,8 +152,8 @@ ALLOWED = {
     files/download.py | open        | pooch makes the file, 0600, inside a folder of ours
     files/stores.py   | makedirs    | a folder of hdfs, none of this machine
     models/files.py   | open        | the file is the one that atomic_path made
-    web/exchange.py   | write_bytes | inside a temporary folder of its own, 0700
-    web/serving.py    | fdopen      | mkstemp made it, 0600
+    web/reviews.py    | write_bytes | inside a temporary folder of its own, 0700
+    web/app.py        | fdopen      | mkstemp made it, 0600
     """)
 }
 

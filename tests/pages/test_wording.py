@@ -186,7 +186,7 @@ def test_english_cautions_are_those_that_are_printed(monkeypatch: pytest.MonkeyP
             for other in ({}, apart)
         ),
     ]
-    monkeypatch.setattr("realtalk.ei.languages.language_remarks", lambda _: remarks)
+    monkeypatch.setattr(chat_page, "language_remarks", lambda _: remarks)
     labels = pl.DataFrame({"chat": ["a"], "measure": ["embedded"], "version": [""]})
     found = chat_page._cautions(Wording.load(), labels, Corpus("none", "csv", ()), named=True)
     assert list(found) == list(map(str, remarks))
