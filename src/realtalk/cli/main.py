@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -87,6 +88,7 @@ def run_commands(
         app = application(commands, tuple(groups.items()), head)
         arguments = [PIPE if word == "-" else word for word in words]
         status = app(arguments, exit_on_error=False, print_error=False)
+        sys.stdout.flush()
     except CycloptsError as error:
         return _refuse(_parser_error(error))
     except RealtalkError as error:
@@ -107,7 +109,9 @@ def run_commands(
     except OSError as error:
         if error.filename is not None:
             raise
-        # A full disk behind standard output.
+        # A full disk behind standard output; Python would try once more at its end, and say so.
+        with suppress(OSError):
+            sys.stdout.close()
         return _refuse(f"the output cannot be written ({error.strerror})")
     return status if isinstance(status, int) else 0
 
