@@ -49,7 +49,8 @@ from realtalk.persona.generation import (
 )
 from realtalk.persona.prompting import read_message
 from realtalk.persona.talking import Consent, obtain_consent
-from realtalk.persona.tuning import TuneSettings, encode_prompt, tune
+from realtalk.persona.tuned import encode_prompt
+from realtalk.persona.tuning import TuneSettings, tune
 from realtalk.persona.values import TurnPrompt
 from research.experiments.persona_prompts import Prompts
 from research.experiments.persona_sharing import base_folder

@@ -22,7 +22,8 @@ from realtalk.persona.generation import (
     load,
 )
 from realtalk.persona.prompting import messages
-from realtalk.persona.tuning import TuneSettings, adapters_in, encode_prompt, training_set, tune
+from realtalk.persona.tuned import adapters_in, encode_prompt, training_set
+from realtalk.persona.tuning import TuneSettings, tune
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, TurnPrompt, make_simulator
 from refusals import refused

@@ -251,7 +251,8 @@ def test_an_adapter_writes_with_the_prompts_it_learned_with(tmp_path: Path) -> N
     import torch
 
     from realtalk.persona.generation import load
-    from realtalk.persona.tuning import TuneSettings, training_set, tune
+    from realtalk.persona.tuned import training_set
+    from realtalk.persona.tuning import TuneSettings, tune
 
     torch.set_num_threads(1)
     task = the_task(context_sessions=1)

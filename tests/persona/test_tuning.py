@@ -31,16 +31,8 @@ from realtalk.persona.generation import (
     with_adapter,
 )
 from realtalk.persona.prompting import messages
-from realtalk.persona.tuning import (
-    ADAPTER,
-    SETTINGS,
-    TuneSettings,
-    adapters_in,
-    encode_prompt,
-    held_out,
-    read_settings,
-    tune,
-)
+from realtalk.persona.tuned import adapters_in, encode_prompt
+from realtalk.persona.tuning import ADAPTER, SETTINGS, TuneSettings, held_out, read_settings, tune
 from realtalk.persona.turns import own_learning, speaker_turns
 from realtalk.persona.values import PersonaTurn
 from refusals import refused
@@ -117,7 +109,7 @@ def test_an_adapter_that_makes_it_worse_is_told(
     assert replace(worse, untuned=None).helps is None
     loaded = SimpleNamespace(device="cpu", precision="float32")
     monkeypatch.setattr("realtalk.persona.generation.load", lambda *_, **__: loaded)
-    monkeypatch.setattr("realtalk.persona.tuning.training_set", lambda *_: ([], {}))
+    monkeypatch.setattr("realtalk.persona.tuned.training_set", lambda *_: ([], {}))
     words = "persona tune sample --speaker Mara --whole"
     for made, is_told in ((worse, True), (replace(worse, untuned=8.0), False)):
         monkeypatch.setattr(tuning, "tune", lambda *_, made=made, **__: made)

@@ -110,7 +110,8 @@ def tune(
         rt.persona.tune("sample", speaker="Mara", whole=True)
     """
     from realtalk.persona.generation import load
-    from realtalk.persona.tuning import TuneSettings, training_set
+    from realtalk.persona.tuned import training_set
+    from realtalk.persona.tuning import TuneSettings
     from realtalk.persona.tuning import tune as train
     from realtalk.persona.turns import named_speaker, own_learning
 
@@ -321,7 +322,7 @@ def adapter_of(
     """The speaker's adapter, and what it was trained with; nothing for other simulators."""
     if name != "tuned" or "adapter" not in settings:
         return None, {}
-    from realtalk.persona.tuning import adapters_in
+    from realtalk.persona.tuned import adapters_in
 
     for folder, card in adapters_in(Path(settings["adapter"])).items():
         if card["about"].get("speaker") == speaker:

@@ -114,7 +114,7 @@ SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
     {
         **within("realtalk.persona.simulators", _PLAIN),
         "llm": "realtalk.persona.prompting:LlmSimulator",
-        **within("realtalk.persona.tuning", {"local": "LocalSimulator", "tuned": "TunedSimulator"}),
+        **within("realtalk.persona.tuned", {"local": "LocalSimulator", "tuned": "TunedSimulator"}),
         "written": "realtalk.persona.written:WrittenSimulator",
         "matched": "realtalk.persona.written:MatchedSimulator",
     },
