@@ -26,7 +26,6 @@ from loopback import QuietHandler, serving
 from realtalk.api.batch_work import gather_inputs
 from realtalk.engine.engines import Inline, Processes, choose
 from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, run_job, tasks
-from realtalk.evals.folder import RunFolder
 from realtalk.files.environment import environment
 from realtalk.files.stores import (
     children,
@@ -80,14 +79,14 @@ def names(report: JobReport) -> list[str]:
 
 def test_every_engine_gives_the_same_bytes(tmp_path: Path) -> None:
     inputs = write_inputs(tmp_path / "in", "plain", "plain", "corrupt", "bug", "plain")
+    two = work(inputs, SEVERAL, "two")
+    made = [path.read_text() for path in (tmp_path / "marks").glob("made-*")]
+    assert made in (["x"], ["x", "x"]), "a worker builds its function once"
     one = work(inputs, out="one")
-    two = run_job(shouting(inputs, tmp_path / "two", tmp_path / "more"), SEVERAL)
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
     assert names(one) == names(two) == ["2.txt", "3.txt"]
     assert (tmp_path / "two" / "4.txt").read_text() == f"PLAIN: {SECRET.upper()} 4"
     assert open_to_others(tmp_path / "two") == {}
-    made = [path.read_text() for path in (tmp_path / "more").glob("made-*")]
-    assert made in (["x"], ["x", "x"]), "a worker builds its function once"
 
 
 def test_the_record_names_inputs_and_no_text(tmp_path: Path) -> None:
@@ -200,14 +199,6 @@ def test_a_changed_input_is_done_again(tmp_path: Path) -> None:
     assert (report.worked, names(report)) == (3, ["1.txt"])
     assert (tmp_path / "out" / "0.txt").read_text() == "OTHER"
     assert not (tmp_path / "out" / "1.txt").exists(), "made of what the input was before"
-
-
-def test_a_second_driver_is_refused(tmp_path: Path) -> None:
-    inputs = write_inputs(tmp_path / "in", "plain")
-    with RunFolder.open(tmp_path / "out", "shouting", {}) as run:
-        run.table("parts", ("part",))
-        with refused("busy"):
-            work(inputs)
 
 
 @by_both
