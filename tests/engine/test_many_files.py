@@ -70,7 +70,7 @@ def work(
 
 def expected(inputs: tuple[Path, ...]) -> dict[str, bytes]:
     """What a sitting that nothing disturbs makes of the inputs, once every mark is there."""
-    return tree(work(inputs, out="expected").out)
+    return tree(Path(work(inputs, out="expected").out))
 
 
 def names(report: JobReport) -> list[str]:

@@ -308,7 +308,10 @@ def test_what_was_encoded_before_is_not_encoded_again(tmp_path: Path) -> None:
 
 def _errors(folder: Path) -> Path:
     """Corrections of the second chat: another message for one question, another answer for one."""
-    told = (("WRONG_CITATION", ["D2:2; D2:3"], "2.2"), ("HALLUCINATION", [], "tea"))
+    told: tuple[Any, ...] = (
+        ("WRONG_CITATION", ["D2:2; D2:3"], "2.2"),
+        ("HALLUCINATION", [], "tea"),
+    )
     errors = [
         {
             **{"question_id": f"locomo_1_qa{at}", "question": f"What says Bo {at + 1}?"},
