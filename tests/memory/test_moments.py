@@ -60,12 +60,16 @@ def corpus(*questions: Question) -> Corpus:
     return Corpus("x", "test", (replace(CHAT, questions=questions or CHAT.questions),))
 
 
-def rows_of(memory: Any, *questions: Question, budget: Budget | None = None) -> list[Row]:
-    return list(run_of(memory, *questions, budget=budget).rows)
+def plan_of(corpus: Corpus, memory: Any, budget: Budget | None = None, **options: Any) -> Plan:
+    return Plan(corpus, memory, NoReader(), (budget or Budget(),), **options)
 
 
-def run_of(memory: Any, *questions: Question, budget: Budget | None = None) -> Run:
-    return run_probe(Plan(corpus(*questions), memory, NoReader(), (budget or Budget(),)))
+def run_of(memory: Any, *questions: Question, **given: Any) -> Run:
+    return run_probe(plan_of(corpus(*questions), memory, **given))
+
+
+def rows_of(*given: Any, **more: Any) -> list[Row]:
+    return list(run_of(*given, **more).rows)
 
 
 def test_nothing_of_a_later_day_than_the_question_is_shown() -> None:
@@ -75,8 +79,7 @@ def test_nothing_of_a_later_day_than_the_question_is_shown() -> None:
     # Hours before the session of the same day, which published questions are about.
     assert shown["message_ids"] == [f"D{n}:{m}" for n in (1, 2) for m in (1, 2, 3, 4)]
     assert len(everything["message_ids"]) == 12
-    plan = Plan(corpus(early), Events(), NoReader(), (Budget(),))
-    known = known_by(plan.corpus.chats[0], early)
+    known = known_by(replace(CHAT, questions=(early,)), early)
     assert "kiln 3" not in Events().build(known).recall(early, Budget()).text
     assert known_by(CHAT, question(1)) is CHAT
     assert known_by(CHAT, question(1, START + timedelta(days=30))) is CHAT
@@ -94,8 +97,7 @@ def test_no_room_for_a_message_is_none_found() -> None:
     for row in rows_of(Restored(), budget=Budget(words=12)):
         assert row["message_ids"] == [] and row["words"] > 0
         assert row["recall@budget"] == 0.0
-    for memory in (Restored(around=-1), Events()):
-        assert [row["recall@budget"] for row in rows_of(memory)] == [None] * 3
+    assert [row["recall@budget"] for row in rows_of(Restored(around=-1))] == [None] * 3
 
 
 def test_evidence_that_is_partly_unresolved_is_said() -> None:
@@ -135,7 +137,7 @@ def test_what_building_a_memory_takes_is_told(tmp_path: Path) -> None:
     assert "not remembered: 2 sessions (malformed answer)" in run.cautions
     again = building(run_probe(plan, tmp_path)) or {}
     assert again["calls"] == 6  # not counted twice
-    free = run_probe(Plan(two, Recent(), NoReader(), (Budget(),)), tmp_path / "none")
+    free = run_probe(plan_of(two, Recent()), tmp_path / "none")
     built = building(free) or {}  # it asked nobody, and took its time
     assert (built["calls"], built["tokens_in"]) == (0, 0) and built["seconds"] > 0
     assert not list((tmp_path / "none").glob("preparations*"))
@@ -233,12 +235,10 @@ class Told:
         self.last: list[str] = []
 
     def build(self, chat: Chat) -> Told:
-        assert not chat.questions
         self.ids = [message.id for message in chat.messages]
         return self
 
     def recall(self, question: Question, budget: Budget) -> Context:
-        assert not (question.extra or question.evidence or question.stated)
         self.last.append(self.ids[-1])
         return Context("", tuple(self.ids), ranked=tuple(self.ids))
 
@@ -249,17 +249,13 @@ def test_no_question_sees_what_came_after_it(tmp_path: Path, name: str) -> None:
     opened = open_reading(write(tmp_path))
     assert opened.format == name
     memory = Told()
-    run_probe(Plan(opened.reading.corpus, memory, NoReader(), (Budget(),)))
+    run_probe(plan_of(opened.reading.corpus, memory))
     assert memory.last == last
 
 
-@pytest.mark.parametrize(
-    "memory",
-    [Whole(), Recent(), *(make_memory("retrieved", {"way": way}) for way in ("bm25", "fused"))],
-)
-def test_every_memory_knows_only_earlier_sessions(tmp_path: Path, memory: object) -> None:
-    run = run_probe(Plan(_realmem(tmp_path), memory, NoReader(), (Budget(),)))  # type: ignore[arg-type]
-    first, second = run.rows
+def test_an_index_knows_only_earlier_sessions(tmp_path: Path) -> None:
+    memory = make_memory("retrieved", {"way": "fused"})
+    first, second = run_probe(plan_of(_realmem(tmp_path), memory)).rows
     assert set(first["message_ids"]) == {"D1:1", "D1:2", "D2:1"}
     assert {id_.partition(":")[0] for id_ in second["message_ids"]} == {"D1", "D2", "D3", "D4"}
 
@@ -273,7 +269,7 @@ def test_sessions_are_scored_as_sessions(tmp_path: Path) -> None:
         def recall(self, question: Question, budget: Budget) -> Context:
             return Context("x", ("D1:1", "D2:1"), ranked=("D2:1", "D1:2", "D1:1"))
 
-    run = run_probe(Plan(_realmem(tmp_path), Ranking(), NoReader(), (Budget(),)))
+    run = run_probe(plan_of(_realmem(tmp_path), Ranking()))
     first, second = run.rows
     assert (first["evidence"], first["ranked"], first["ranks"]) == (["D1"], ["D2", "D1"], [2])
     assert (first["any@5"], first["recall@budget"], first["unresolved"]) == (1.0, 1.0, 1)
@@ -310,16 +306,21 @@ def test_what_was_encoded_before_is_not_encoded_again(tmp_path: Path) -> None:
     assert len(texts) == len(chat.messages)
 
 
-def _errors(folder: Path, number: int = 0) -> Path:
+def _errors(folder: Path) -> Path:
     """Corrections of the second chat: another message for one question, another answer for one."""
-    about = {"error_type": "WRONG_CITATION", "cited_evidence": ["D1:2"]}
+    told: tuple[Any, ...] = (
+        ("WRONG_CITATION", ["D2:2; D2:3"], "2.2"),
+        ("HALLUCINATION", [], "tea"),
+    )
     errors = [
-        about | {"correct_evidence": ["D2:2; D2:3"], "correct_answer": "2.2"},
-        {**about, "error_type": "HALLUCINATION", "correct_evidence": [], "correct_answer": "tea"},
+        {
+            **{"question_id": f"locomo_1_qa{at}", "question": f"What says Bo {at + 1}?"},
+            **{"error_type": kind, "cited_evidence": ["D1:2"]},
+            **{"correct_evidence": right, "correct_answer": answer},
+        }
+        for at, (kind, right, answer) in enumerate(told, 1)
     ]
-    for at, error in enumerate(errors, 1):
-        error |= {"question_id": f"locomo_1_qa{at}", "question": f"What says Bo {at + 1}?"}
-    return sets.saved(folder / f"errors_conv_{number}.json", errors)
+    return sets.saved(folder / "errors_conv_0.json", errors)
 
 
 @pytest.mark.parametrize("fetched", [True, False])
@@ -329,7 +330,7 @@ def test_locomo_by_the_corrections_that_were_fetched(
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
     corpus = open_reading(sets.locomo(tmp_path)).reading.corpus
     with refused("realtalk data get locomo-audit"):
-        Plan(corpus, Whole(), NoReader(), (Budget(),), golds=golds_named("audited"))
+        plan_of(corpus, Whole(), golds=golds_named("audited"))
     file = _errors(tmp_path / "cache" / "locomo-audit" if fetched else tmp_path)
     golds = golds_named("audited" if fetched else str(file))
     # Both chats ask the same here; in LoCoMo no two do.
@@ -338,7 +339,7 @@ def test_locomo_by_the_corrections_that_were_fetched(
     assert (cited.answer, cited.evidence) == ("2.2", ("D2:2", "D2:3"))
     assert (wrong.answer, wrong.evidence) == ("tea", ())
     assert adversarial.left_out == "the audit does not cover it"
-    rows = run_probe(Plan(corpus, Whole(), NoReader(), (Budget(),), golds=golds)).rows
+    rows = run_probe(plan_of(corpus, Whole(), golds=golds)).rows
     assert [row["recall@budget"] for row in rows[4:]] == [1.0, 1.0, None, None]
 
 

@@ -108,15 +108,22 @@ class Sayer(PlainSolver):
         return answers
 
 
-def asked(
-    memory: Any, reader: Any, budgets: tuple[Budget, ...] = (Budget(words=10),), **options: Any
-) -> list[dict[str, Any]]:
-    return list(run_probe(Plan(CORPUS, memory, reader, budgets, **options)).rows)
+def plan_of(reader: Any, *budgets: Budget, memory: Any = None, **options: Any) -> Plan:
+    return Plan(CORPUS, memory or Shuffled(), reader, budgets or (Budget(words=10),), **options)
+
+
+def asked(*given: Any, **more: Any) -> list[dict[str, Any]]:
+    return list(run_probe(plan_of(*given, **more)).rows)
+
+
+def unread(corpus: Corpus, memory: Any = None, **options: Any) -> Plan:
+    """Everything that a memory recalls, without a reader."""
+    return Plan(corpus, memory or Recent(), NoReader(), (Budget(),), **options)
 
 
 def test_neither_memory_nor_reader_sees_what_only_the_corpus_knows() -> None:
     memory, reader = Shuffled(), Sayer()
-    asked(memory, reader)
+    asked(reader, memory=memory)
     assert len(memory.chats) == 6  # built once a chat
     for seen in memory.chats:
         assert seen.questions == ()
@@ -126,8 +133,7 @@ def test_neither_memory_nor_reader_sees_what_only_the_corpus_knows() -> None:
 
 
 def test_rows_hold_every_question_and_budget_once() -> None:
-    budgets = parse_budgets("10w,40")
-    rows = asked(Shuffled(), Sayer(), budgets)
+    rows = asked(Sayer(), *parse_budgets("10w,40"))
     keys = [(row["group"], row["sample"], row["variant"]) for row in rows]
     assert len(keys) == len(set(keys)) == 6 * 12 * 2
     assert {row["variant"] for row in rows} == {"10w", "40t"}
@@ -136,7 +142,7 @@ def test_rows_hold_every_question_and_budget_once() -> None:
 
 
 def test_recall_is_what_ranks_and_contexts_say() -> None:
-    for row in asked(Shuffled(), NoReader(), (Budget(words=10), Budget(words=60))):
+    for row in asked(NoReader(), Budget(words=10), Budget(words=60)):
         hits = sum(rank is not None and rank <= 10 for rank in row["ranks"])
         assert row["recall@10"] == hits / len(row["evidence"])
         shown = [id_ in row["message_ids"] for id_ in row["evidence"]]
@@ -146,20 +152,19 @@ def test_recall_is_what_ranks_and_contexts_say() -> None:
 
 
 def test_a_memory_without_an_order_or_messages_is_not_scored_on_them() -> None:
-    (row, *_) = asked(Whole(), NoReader(), (Budget(),))
+    (row, *_) = asked(NoReader(), Budget(), memory=Whole())
     assert [row[name] for name in RANK_SCORES] == [None] * len(RANK_SCORES)
     assert row["recall@budget"] == 1.0
     assert row["ranks"] == [None] * len(row["evidence"])
-    (row, *_) = asked(Nothing(), NoReader(), (Budget(),))
+    (row, *_) = asked(NoReader(), Budget(), memory=Nothing())
     assert row["recall@budget"] == 0.0
-    corpus = read_sample()
-    run = run_probe(Plan(corpus, Events(), NoReader(), (Budget(tokens=500),), limit=2))
+    run = run_probe(unread(read_sample(), Events(), limit=2))
     assert [row["recall@budget"] for row in run.rows] == [None, None]  # events show no message
-    assert run.scores == () and not run.variants["500t"].overall
+    assert run.scores == () and not run.variants["all"].overall
 
 
 def chosen(corpus: Corpus, **options: Any) -> list[tuple[Chat, tuple[Question, ...]]]:
-    return list(Plan(corpus, Shuffled(), NoReader(), (Budget(),), **options).questions)
+    return list(unread(corpus, **options).questions)
 
 
 def test_questions_can_be_chosen() -> None:
@@ -189,10 +194,6 @@ def test_budgets_are_written_one_way() -> None:
     for text in ("", "1k", "-5", "0", "2000x", "1000;2000"):
         with refused("budget"):
             parse_budgets(text)
-
-
-def plan_of(reader: Any, memory: Any = None, **options: Any) -> Plan:
-    return Plan(CORPUS, memory or Shuffled(), reader, (Budget(words=10),), **options)
 
 
 def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
@@ -343,10 +344,8 @@ def test_longmemeval_abstentions_are_a_category_and_readers_are_told(corpus: Cor
     assert category_of(said) == "multi_session"
     assert may_abstain(corpus)
     assert not may_abstain(replace(corpus, chats=corpus.chats[:1]))
-    plan = Plan(corpus, Recent(), NoReader(), (Budget(),), ("abstention",))
-    assert [q.id for _, chosen in plan.questions for q in chosen] == ["q2_abs"]
-    with refused("unknown-category"):
-        Plan(corpus, Recent(), NoReader(), (Budget(),), ("abstension",))
+    ((_, own),) = chosen(corpus, categories=("abstention",))
+    assert [question.id for question in own] == ["q2_abs"]
 
 
 def test_an_abstention_is_right_and_an_answer_wrong(corpus: Corpus, tmp_path: Path) -> None:
@@ -359,12 +358,10 @@ def test_an_abstention_is_right_and_an_answer_wrong(corpus: Corpus, tmp_path: Pa
     assert set(right.variants["all"].slices) == {"multi_session", "abstention"}
 
 
-def test_the_judge_holds_an_abstention_against_the_same_words(corpus: Corpus) -> None:
-    row = {
-        **{"group": "c", "sample": "q2_abs", "variant": "all", "category": "abstention"},
-        **{"question": "What does the bus cost?", "gold": "You did not mention any bus."},
-        "answer": "not mentioned",
-    }
+def test_the_judge_holds_an_abstention_against_the_same_words(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    (row,) = score_answers(corpus, answers("x", "not mentioned"), tmp_path / "run").rows[1:]
     judge = Judge(ModelConfig("local/tiny"), load_wording())
     assert UNTOLD in judge._prompt(row, "strict")
     assert "any bus" not in judge._prompt(row, "strict")
@@ -391,22 +388,14 @@ def made_before(folder: Path, **rows: dict[str, Any]) -> None:
     (folder / "rows.jsonl").write_text("".join(texts), "utf-8")
 
 
-BEFORE = {
-    "category": "multi_session",
-    "f1": 0.2,
-    "exact": 0.0,
-    "rouge_l_stemmed": 0.2,
-    "date_f1": 0.2,
-}
-
-
 def test_a_run_of_an_earlier_version_is_scored_anew_on_request(
     corpus: Corpus, tmp_path: Path
 ) -> None:
     given = answers("nine crowns", "You did not mention it")
     score_answers(corpus, given, tmp_path / "old")
     new = score_answers(corpus, given, tmp_path / "new")
-    made_before(tmp_path / "old", q2_abs=BEFORE)
+    wrong = dict.fromkeys(("f1", "rouge_l_stemmed", "date_f1"), 0.2)
+    made_before(tmp_path / "old", q2_abs={**wrong, "category": "multi_session", "exact": 0.0})
     old = Run.load(tmp_path / "old")
     assert old.rows[1]["f1"] == 0.2
     with refused(r"different formulas; .*runs rescore .*old"):
@@ -426,21 +415,15 @@ def test_a_run_goes_on_after_it_was_scored_anew(tmp_path: Path) -> None:
     asked = tuple(Question(f"Q{n}", "what broke?", "the kiln", "x") for n in (1, 2))
     chat = chat_of("Mara: the kiln broke on 3 May 2026", questions=asked)
     corpus = Corpus("x", "test", (chat,))
-
-    def plan() -> Plan:
-        return Plan(corpus, Recent(), MessageReader(), (Budget(),))
-
-    straight = run_probe(plan(), tmp_path / "straight")
-    run_probe(plan(), tmp_path / "old")
+    plan = Plan(corpus, Recent(), MessageReader(), (Budget(),))
+    straight = run_probe(plan, tmp_path / "straight")
+    run_probe(plan, tmp_path / "old")
     made_before(tmp_path / "old", Q1={"date_f1": 0.1})
     lines = (tmp_path / "old" / "rows.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "old" / "rows.jsonl").write_bytes(lines[0] + lines[1][:20])  # and was killed
-    with refused("earlier formulas"):
-        run_probe(plan(), tmp_path / "old")
-    assert run_probe(plan(), tmp_path / "anew", fresh=True).rows == straight.rows
     _, changes = rescore_run(tmp_path / "old")
     assert changes.changed_rows == 1 and changes.changed == {"date_f1": 1}
-    assert run_probe(plan(), tmp_path / "old").rows == straight.rows
+    assert run_probe(plan, tmp_path / "old").rows == straight.rows
 
 
 def test_an_empty_answer_is_none_wherever_it_comes_from(corpus: Corpus, tmp_path: Path) -> None:
@@ -471,11 +454,10 @@ def test_answers_from_contexts_of_several_budgets_are_told_apart(
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     found = score_answers(corpus, read_answers(path), tmp_path / "run")
-    assert [row["variant"] for row in found.rows] == ["3t", "500t"] * 2
+    assert [row["variant"] for row in found.rows[::2]] == ["3t"] * 2
     straight = run_probe(plan, tmp_path / "straight")
-    assert [row["recall@budget"] for row in found.rows if row["variant"] == "500t"] == [
-        row["recall@budget"] for row in straight.rows if row["variant"] == "500t"
-    ]
+    for one, other in zip(found.rows[1::2], straight.rows[1::2], strict=True):
+        assert one["variant"] == "500t" and one["recall@budget"] == other["recall@budget"]
     bare = [{name: line[name] for name in ("id", "answer")} for line in lines]
     with refused(r"answered twice; .*budgets name theirs"):
         score_answers(corpus, bare, tmp_path / "bare")
@@ -483,9 +465,8 @@ def test_answers_from_contexts_of_several_budgets_are_told_apart(
 
 def test_one_id_twice_in_a_chat_is_refused(corpus: Corpus) -> None:
     chat = replace(corpus.chats[0], questions=corpus.chats[0].questions * 2)
-    twins = replace(corpus, chats=(chat,))
     with refused("q1: 2 questions have the id 'q1'"):
-        Plan(twins, Recent(), NoReader(), (Budget(),))
+        unread(replace(corpus, chats=(chat,)))
 
 
 @cases("""

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
@@ -17,7 +17,7 @@ import pytest
 import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
-from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.chat import Corpus, Message, Session, unpack_extra
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
@@ -38,6 +38,7 @@ from realtalk.persona.conversation import Side, SimulatedChat, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import TurnPrompt
 from refusals import refused
+from short_chats import chat_of
 from shown import check_chat
 from text_tables import cases
 
@@ -80,10 +81,29 @@ def conversations(chats: int = 2, days: int = 4, seed: int = 3) -> list[Simulate
     ]
 
 
+def chats_of(*given: str | Session) -> Corpus:
+    return Corpus("x", "jsonl", (chat_of(*given),))
+
+
 def converse(
-    chats: list[SimulatedChat], writers: tuple[Numbered, Numbered], out: Path | None = None
+    chats: list[SimulatedChat], writer: Numbered | None = None, out: Path | None = None
 ) -> Corpus:
-    return conversation.converse(chats, writers, {"seed": 3}, out=out)
+    """Both sides by one writer."""
+    writer = writer or Numbered()
+    return conversation.converse(chats, (writer, writer), {"seed": 3}, out=out)
+
+
+def in_turn(count: int) -> SimulatedChat:
+    planned = [PlannedTurn(1, at % 2, NOON + timedelta(minutes=at)) for at in range(count)]
+    return SimulatedChat("c", (Side("A"), Side("B")), planned)
+
+
+@cache
+def shown_once() -> tuple[SimulatedChat, list[TurnPrompt]]:
+    """A chat of six days, and the prompts of it."""
+    (each,), writer = conversations(1, days=6), Numbered()
+    converse([each], writer)
+    return each, writer.shown
 
 
 # When
@@ -93,28 +113,22 @@ def test_a_pace_is_what_chats_show() -> None:
     pace = pace_of(ines(sessions=3))
     assert set(pace.turns) == {6} and set(pace.bursts) == {1} and set(pace.gaps) == {60.0}
     assert pace.sessions == (1, 1, 1, 1, 1, 1) and set(pace.starts) == {9 * 60 + 1}
-    turns = draw_turns(pace, days=5, begins=MONDAY, seed="x")
+    draw = partial(draw_turns, pace, days=5, begins=MONDAY)
+    turns = draw(seed="x")
     assert [turn.session for turn in turns] == [n for n in range(1, 6) for _ in range(6)]
     assert turns[0].time == datetime(2025, 1, 6, 9, 1) and turns[6].time.day == 7
     assert all(one.side != other.side for one, other in pairwise(turns[:6]))
-    assert turns == draw_turns(pace, days=5, begins=MONDAY, seed="x")
-    assert turns != draw_turns(pace, days=5, begins=MONDAY, seed="y")
+    assert turns == draw(seed="x") != draw(seed="y")
 
 
 def test_bursts_and_silent_days_are_drawn_too() -> None:
     said = [("A", 0), ("A", 20), ("A", 50), ("B", 650), ("A", 700)]
-    first, last = (
-        Session(
-            number,
-            None,
-            tuple(
-                Message(f"D{number}:{at}", who, NOON + timedelta(days=day, seconds=at), "hi")
-                for who, at in said
-            ),
-        )
-        for number, day in ((1, 0), (2, 3))
-    )
-    pace = pace_of(Corpus("x", "jsonl", (Chat("c", ("A", "B"), (first, last)),)))
+
+    def session(number: int, day: int) -> Session:
+        times = [(who, NOON + timedelta(days=day, seconds=at)) for who, at in said]
+        return Session(number, None, tuple(Message("", who, time, "hi") for who, time in times))
+
+    pace = pace_of(chats_of(session(1, 0), session(2, 3)))
     assert sorted(pace.sessions) == [0, 0, 1, 1]
     assert sorted(pace.bursts) == [1, 1, 1, 1, 3, 3]
     assert sorted(set(pace.pauses)) == [20, 30] and sorted(set(pace.gaps)) == [50, 600]
@@ -122,9 +136,8 @@ def test_bursts_and_silent_days_are_drawn_too() -> None:
     assert len({time.date() for time in times}) < 200 and times == sorted(times)
     few = draw_turns(pace, days=1, begins=MONDAY, seed="0")
     assert few and all(turn.time.date() == MONDAY for turn in few)  # never nothing
-    untimed = Session(1, None, (Message("1", "A", None, "hi"), Message("2", "B", None, "ho")))
     with refused("x: no chat shows when people answer"):
-        pace_of(Corpus("x", "jsonl", (Chat("c", ("A", "B"), (untimed,)),)))
+        pace_of(chats_of("A: hi", "B: ho"))
 
 
 def test_without_a_corpus_the_papers_figures_are_drawn_from() -> None:
@@ -143,12 +156,10 @@ def test_without_a_corpus_the_papers_figures_are_drawn_from() -> None:
 
 
 def test_people_are_ours_and_nobody_is_in_two_chats() -> None:
-    cast = load_cast()
-    roles = draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=1)
-    names = [role.persona.name for pair in roles for role in pair]
-    assert len(set(names)) == 14
-    assert roles == draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=1)
-    assert roles != draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=2)
+    draw = partial(draw_roles, load_cast(), days=7, begins=MONDAY, chats=7)
+    roles = draw(seed=1)
+    assert len({role.persona.name for pair in roles for role in pair}) == 14
+    assert roles == draw(seed=1) != draw(seed=2)
     for one, two in roles:
         told = [text for _, text in (*one.events, *two.events)]
         assert len(told) == len(set(told))
@@ -178,11 +189,8 @@ def test_people_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_a_prompt_tells_who_what_happened_and_what_was_said() -> None:
-    made = conversations(1, days=6)
-    (each,) = made
-    writer = Numbered()
-    converse(made, (writer, writer))
-    first, last = writer.shown[0], writer.shown[-1]
+    each, prompts = shown_once()
+    first, last = prompts[0], prompts[-1]
     assert first.context == () and first.about.startswith(f"You are {first.speaker}, ")
     names = {side.name for side in each.sides}
     partner = (names - {last.speaker}).pop()
@@ -199,17 +207,14 @@ def test_a_prompt_tells_who_what_happened_and_what_was_said() -> None:
     assert last.about in asked and last.context[-1].text in asked
     assert "neither is an assistant" in asked and "{" not in asked
     # What happens later is not known yet.
-    early = next(prompt for prompt in writer.shown if prompt.speaker == last.speaker)
+    early = next(prompt for prompt in prompts if prompt.speaker == last.speaker)
     assert early.time is not None
     later = [text for text, day in own.items() if day > early.time.date()]
     assert later and not any(text in early.about for text in later)
 
 
 def test_earlier_sessions_are_recalled_within_the_budget() -> None:
-    made = conversations(1, days=6)
-    writer = Numbered()
-    converse(made, (writer, writer))
-    for prompt in writer.shown:
+    for prompt in shown_once()[1]:
         earlier = [turn for turn in prompt.context if turn.session < prompt.session]
         words = sum(len(f"{turn.speaker}: {turn.text}".split()) for turn in earlier)
         assert words <= 40 and bool(earlier) == (prompt.session > 1)
@@ -222,8 +227,7 @@ def test_the_present_session_is_shown_as_far_as_words_reach(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(conversation, "PRESENT_WORDS", 12)
-    planned = [PlannedTurn(1, at % 2, NOON + timedelta(minutes=at)) for at in range(30)]
-    each = SimulatedChat("c", (Side("A"), Side("B")), planned)
+    each = in_turn(30)
     for number in range(20):
         each.add(Answer(f"one two three {number}"))
     assert [turn.text.split()[-1] for turn in each.prompt().context] == ["17", "18", "19"]
@@ -270,18 +274,14 @@ def test_messages_have_the_times_that_were_drawn() -> None:
 
 
 def test_who_says_nothing_is_counted_and_five_times_is_too_often(tmp_path: Path) -> None:
-    planned = [PlannedTurn(1, at % 2, NOON + timedelta(minutes=at)) for at in range(9)]
-    each = SimulatedChat("c", (Side("A"), Side("B")), planned)
-    each.add(Answer("hello"))
-    each.add(Answer(None, "timeout"))
-    each.add(Answer("hello?"))
+    each = in_turn(9)
+    for answer in (Answer("hello"), Answer(None, "timeout"), Answer("hello?")):
+        each.add(answer)
     assert each.silent == {1: "timeout"} and [turn.speaker for turn in each.chat.turns] == ["A"]
-    made = conversations()
-    hushed = Numbered(hush=True)
     with refused(r"Chat_0: no answer, 5 times in a row \(empty"):
-        converse(made, (hushed, hushed), out=tmp_path / "out")
+        converse(conversations(), Numbered(hush=True), out=tmp_path / "out")
     again = conversations()
-    converse(again, (Numbered(), Numbered()), out=tmp_path / "out")
+    converse(again, out=tmp_path / "out")
     assert sorted(again[0].silent) == [0, 1, 2, 3] and all(chat.done for chat in again)
 
 
@@ -289,8 +289,7 @@ def test_who_says_nothing_is_counted_and_five_times_is_too_often(tmp_path: Path)
 
 
 def test_chats_are_an_ordinary_corpus_and_marked_wherever_they_go(tmp_path: Path) -> None:
-    made = conversations()
-    corpus = converse(made, (Numbered(), Numbered()), out=tmp_path / "out")
+    corpus = converse(conversations(), out=tmp_path / "out")
     held = open_reading(str(tmp_path / "out")).reading.corpus
     assert held.chats == corpus.chats
     assert says_simulated(held.name)
@@ -304,18 +303,14 @@ def test_chats_are_an_ordinary_corpus_and_marked_wherever_they_go(tmp_path: Path
 
 
 def test_a_run_that_was_stopped_ends_in_the_same_chats(tmp_path: Path) -> None:
-    whole = converse(conversations(), (Numbered(), Numbered()))
-    stopped = Numbered(17)
+    whole = converse(conversations())
     with pytest.raises(KeyboardInterrupt):
-        converse(conversations(), (stopped, stopped), out=tmp_path / "out")
-    rest = Numbered()
-    corpus = converse(conversations(), (rest, rest), out=tmp_path / "out")
-    assert corpus == whole
+        converse(conversations(), Numbered(17), out=tmp_path / "out")
+    rest, again = Numbered(), Numbered()
+    assert converse(conversations(), rest, out=tmp_path / "out") == whole
     assert open_reading(str(tmp_path / "out")).reading.corpus.chats == whole.chats
-    total = sum(chat.total for chat in conversations())
-    assert len(rest.shown) < total  # nothing is asked twice
-    again = Numbered()
-    assert converse(conversations(), (again, again), out=tmp_path / "out") == whole
+    assert len(rest.shown) < sum(chat.total for chat in conversations())  # nothing is asked twice
+    assert converse(conversations(), again, out=tmp_path / "out") == whole
     assert not again.shown
 
 
@@ -332,30 +327,32 @@ def test_a_killed_run_ends_in_the_same_chats(
             return super().solve(*given)
 
     writer, rest = Copying(), Numbered()
-    whole = converse(conversations(), (writer, writer), out=tmp_path / "whole")
+    whole = converse(conversations(), writer, out=tmp_path / "whole")
     half = open_reading(str(tmp_path / "killed")).reading.corpus
     assert 0 < len(half.frame) < len(whole.frame)
-    assert converse(conversations(), (rest, rest), out=tmp_path / "killed") == whole
+    assert converse(conversations(), rest, out=tmp_path / "killed") == whole
     assert len(rest.shown) < len(writer.shown)
 
 
 def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
-    begin: dict[str, Any] = {"days": 2, "memory": "recent", "out": tmp_path / "out"}
-    made = rt.persona.converse(simulator="constant", **begin)
-    assert rt.persona.converse(simulator="constant", **begin) == made
-    for change, what in (
+    given: dict[str, Any] = {"days": 2, "memory": "recent", "out": tmp_path / "out"}
+    begin = partial(rt.persona.converse, simulator="constant", **given)
+    made = begin()
+    assert begin() == made
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"seed": 1}, "holds other chats|another seed"),
         ({"budget": "99w"}, "was made with another budget"),
         ({"settings": {"says": "no"}}, "was made with another simulator"),
         ({"like": "sample"}, "was made with another pace"),
-    ):
+    ]
+    for change, what in changes:
         with refused(what) as caught:
-            rt.persona.converse(simulator="constant", **{**begin, **change})
+            begin(**change)
         assert "`fresh=True`" in str(caught.value)
-    assert rt.persona.converse(simulator="constant", **{**begin, "seed": 1}, fresh=True) != made
+    assert begin(seed=1, fresh=True) != made
     rt.read("sample", out=tmp_path / "real")
     with refused("holds a stored corpus: not a folder for simulated"):
-        rt.persona.converse(simulator="constant", **{**begin, "out": tmp_path / "real"}, fresh=True)
+        begin(out=tmp_path / "real", fresh=True)
 
 
 # People

@@ -3,7 +3,8 @@ came before and no more, and what a simulator learns from holds no tested turn."
 
 from __future__ import annotations
 
-import dataclasses
+import pickle
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ from realtalk.persona.values import (
     ContextTurn,
     Learning,
     PersonaTask,
+    Simulator,
     TurnPrompt,
     make_simulator,
 )
@@ -57,6 +59,12 @@ from tiny_models import needs_torch, save_tiny_model
 
 def the_task(**context: int) -> PersonaTask:
     return tasks_of(ines(), [ines_choice()], **context)[0]
+
+
+def prepared(name: str, task: PersonaTask, **settings: Any) -> Simulator:
+    simulator = make_simulator(name, settings)
+    simulator.prepare(task.learning)
+    return simulator
 
 
 def a_prompt(*said: tuple[str, str], session: int = 1) -> TurnPrompt:
@@ -77,8 +85,7 @@ def test_copy_repeats_the_others_and_a_constant_says_what_it_is_told() -> None:
 @pytest.mark.parametrize("way", ["words", "encoder"])
 def test_retrieve_gives_the_turn_of_the_nearest_context(way: str) -> None:
     task = the_task()
-    simulator = make_simulator("retrieve", {"by": way})
-    simulator.prepare(task.learning)
+    simulator = prepared("retrieve", task, by=way)
     asked = a_prompt(("Tobias", "did you phone the mechanic about it?"))
     text = simulator.solve([asked])[0].value
     assert text is not None and text.startswith("haha yes, he comes on monday")
@@ -94,17 +101,17 @@ def test_a_long_text_is_not_central_for_its_length_and_equals_keep_their_order(w
 
 def test_common_always_gives_one_turn_of_the_learned_chat() -> None:
     task = the_task()
-    simulator = make_simulator("common", {"by": "words"})
-    simulator.prepare(task.learning)
+    simulator = prepared("common", task, by="words")
     texts = {each.value for each in simulator.solve(task.prompts)}
     assert len(texts) == 1 and texts <= {turn.text for turn in task.learning.turns}
 
 
 def test_who_has_nothing_to_learn_from_is_refused() -> None:
-    empty = Learning("Ines", the_task().learning.chat, ())
+    task = the_task()
+    empty = replace(task, learning=replace(task.learning, turns=()))
     for name in ("common", "retrieve"):
         with refused("no turn to learn from"):
-            make_simulator(name, {"by": "words"}).prepare(empty)
+            prepared(name, empty, by="words")
 
 
 @cases("""
@@ -166,23 +173,22 @@ def test_a_guide_shows_turns_from_places_like_this() -> None:
     prompt = task.turns[3].prompt
     (text,) = guide.texts([prompt])
     assert guide.style and text.startswith(guide.style) and text.count("\n- ") == 2
-    assert "boatx" not in text and "ovenx" in text
-    assert guide.texts(task.prompts)[3] == text
+    assert "ovenx" in text
+    every = guide.texts(task.prompts)
+    assert every[3] == text and not any("boatx" in each for each in every)
     bare = Guide(task.learning, examples=0, by="words", labeller=RuleLabeller())
     assert bare.style and bare.texts([prompt]) == [bare.style]
 
 
-def test_a_model_is_asked_once_a_turn_and_never_shown_what_came_later(tmp_path: Path) -> None:
+def test_a_model_is_asked_once_a_turn_with_its_prompt_alone(tmp_path: Path) -> None:
     task = the_task()
     with JudgeServer(lambda _: "Ines: haha sure\nJuno: Very well.") as server:
         place = {"base_url": server.url, "cache": tmp_path, "connections": 1}
-        simulator = make_simulator("llm", {"model": "openai-api/test/rule", **place})
-        simulator.prepare(task.learning)
+        simulator = prepared("llm", task, model="openai-api/test/rule", **place)
         found = simulator.solve(task.prompts[:3])
         asked = server.prompts()
     assert [each.value for each in found] == ["haha sure"] * 3 and found[0].cost.tokens_in > 0
-    assert asked[0] == text_of(task.prompts[0])
-    assert not [turn.text for turn in task.turns[2:] if turn.text in "".join(asked)]
+    assert asked == list(map(text_of, task.prompts[:3]))
 
 
 @pytest.mark.parametrize(
@@ -198,8 +204,7 @@ def test_a_model_is_told_how_the_speaker_writes_or_shown_it(
     task = the_task(context_sessions=1)
     with JudgeServer(lambda _: "haha") as server:
         place = {"base_url": server.url, "cache": tmp_path, "by": "words"}
-        simulator = make_simulator("llm", {"model": "openai-api/test/rule", **place, **given})
-        simulator.prepare(task.learning)
+        simulator = prepared("llm", task, model="openai-api/test/rule", **place, **given)
         simulator.solve(task.prompts[:1])
         asked = server.prompts()[0]
     assert ("Ines usually writes" in asked) is told and len(lines_of(asked)) == count
@@ -213,15 +218,6 @@ def test_a_model_is_told_how_the_speaker_writes_or_shown_it(
 
 def lines_of(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.startswith("- ")]
-
-
-def test_a_tested_turn_is_shown_turns_of_the_learned_chat_alone() -> None:
-    task = the_task(context_sessions=1)
-    for text in OwnTurns(task.learning, "words").texts(task.prompts, 3):
-        lines = lines_of(text)
-        assert len(lines) == 3
-        said = [turn.text for turn in task.learning.turns]
-        assert all(any(line.endswith(own) for own in said) for line in lines)
 
 
 def test_a_learned_turn_is_never_shown_what_its_prompt_shows() -> None:
@@ -262,27 +258,22 @@ def test_an_adapter_writes_with_the_prompts_it_learned_with(tmp_path: Path) -> N
     shown, about = training_set(str(folder), base, task.learning, 2, "words")
     guide = Guide(task.learning, described=False, examples=2, by="words")
     prompts = [turn.prompt for turn in task.learning.turns]
-    asked = [
-        text_of(each, style) for each, style in zip(prompts, guide.texts(prompts), strict=True)
-    ]
     writer = Writer(base.tokenizer)
-    assert [each.prompt for each in shown] == [
-        writer.prompt([{"role": "user", "content": text}]) for text in asked
-    ]
+
+    def asked(prompts: Sequence[TurnPrompt]) -> list[Any]:
+        styled = map(text_of, prompts, guide.texts(prompts))
+        return [writer.prompt([{"role": "user", "content": text}]) for text in styled]
+
+    assert [each.prompt for each in shown] == asked(prompts)
     tune(base, shown, tmp_path / "ines", TuneSettings(epochs=1, rank=2), about=about)
-    given = {"adapter": tmp_path / "ines", "device": "cpu", "max_tokens": 4}
-    tuned = make_simulator("tuned", given)
-    tuned.prepare(task.learning)
+    given: dict[str, Any] = {"adapter": tmp_path / "ines", "device": "cpu", "max_tokens": 4}
+    tuned = prepared("tuned", task, **given)
     found = tuned.solve(task.prompts[:2])
-    longer = guide.texts(task.prompts[:2])
-    assert [each.cost.tokens_in for each in found] == [
-        len(writer.prompt([{"role": "user", "content": text_of(prompt, style)}]))
-        for prompt, style in zip(task.prompts[:2], longer, strict=True)
-    ]
+    assert [each.cost.tokens_in for each in found] == list(map(len, asked(task.prompts[:2])))
     assert tuned.settings["examples"] == 2
-    make_simulator("tuned", {**given, "examples": 2}).prepare(task.learning)
+    prepared("tuned", task, **given, examples=2)
     with refused("trained with examples 2, not 5"):
-        make_simulator("tuned", {**given, "examples": 5}).prepare(task.learning)
+        prepared("tuned", task, **given, examples=5)
 
 
 # --- what is shown of a chat, and what is learned from ---
@@ -313,21 +304,6 @@ def chosen_task(**settings: int) -> PersonaTask:
     return tasks_of(ines(), the_choices(), **settings)[0]
 
 
-def strings(value: Any) -> list[str]:
-    """Every text that can be reached from a value."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for pair in value.items() for each in pair for text in strings(each)]
-    if isinstance(value, tuple | list | set | frozenset):
-        return [text for each in value for text in strings(each)]
-    found = []
-    if dataclasses.is_dataclass(value):
-        found += [getattr(value, field.name) for field in dataclasses.fields(value)]
-    found += list(getattr(value, "__dict__", {}).values())  # what is derived and kept
-    return [text for each in found for text in strings(each)]
-
-
 class Spy(Constant):
     """Keeps whatever it is given."""
 
@@ -340,13 +316,11 @@ class Spy(Constant):
 def test_nothing_that_is_learned_from_holds_a_tested_turn(tmp_path: Any) -> None:
     spy, task = Spy(), chosen_task()
     running.run(PersonaBenchmark(ines(), [task], light_scorer()), ines(), spy, tmp_path)
-    reached = "\n".join(strings(spy.learned))
+    reached = pickle.dumps(spy.learned)  # all that can be reached, with what is derived and kept
     tested = [message.text for message in task.test.messages if message.speaker == "Ines"]
     assert tested and all("boatx" in text for text in tested)
-    assert "ovenx1x2" in reached  # the walk does find what is there
-    assert "boatx" not in reached
-    assert not [text for text in tested if text in reached]
-    assert task.test.id not in reached
+    assert b"ovenx1x2" in reached
+    assert b"boatx" not in reached and task.test.id.encode() not in reached
 
 
 def test_a_prompt_holds_neither_its_turn_nor_anything_later() -> None:
@@ -354,8 +328,8 @@ def test_a_prompt_holds_neither_its_turn_nor_anything_later() -> None:
     order = [turn.text for turn in task.test.turns]
     for turn in task.turns:
         at = order.index(turn.text)
-        seen = "\n".join(strings(turn.prompt))
-        assert not [text for text in order[at:] if text in seen]
+        seen = pickle.dumps(turn.prompt)
+        assert not [text for text in order[at:] if text.encode() in seen]
         assert [each.text for each in turn.prompt.context] == order[:at]
 
 
@@ -363,13 +337,10 @@ def test_a_prompt_holds_neither_its_turn_nor_anything_later() -> None:
 def test_each_prompt_is_answered_from_itself_alone(name: str) -> None:
     """Later prompts hold earlier turns: a simulator that looked there would differ."""
     task = chosen_task()
-    given = {"by": "words"} if name in {"common", "retrieve"} else {}
-    simulator = make_simulator(name, given)
-    simulator.prepare(task.learning)
+    simulator = prepared(name, task, **{"by": "words"} if name in {"common", "retrieve"} else {})
     together = simulator.solve(task.prompts)
     alone = [simulator.solve([prompt])[0] for prompt in reversed(task.prompts)]
     assert together == alone[::-1]
-    assert len(together) == len(task.prompts)
 
 
 def test_the_first_turn_of_a_chat_is_left_out_and_every_other_is_there() -> None:
@@ -384,18 +355,15 @@ def test_the_first_turn_of_a_chat_is_left_out_and_every_other_is_there() -> None
 
 @pytest.mark.parametrize("sessions", [1, 2, 3])
 def test_only_the_last_sessions_are_shown(sessions: int) -> None:
-    turns = speaker_turns(ines().chats[0], "Ines", sessions, 100_000)
-    last = turns[-1]
-    expected = set(range(4 - sessions + 1, 5))
-    assert {each.session for each in last.prompt.context} == expected
+    last = speaker_turns(ines().chats[0], "Ines", sessions, 100_000)[-1]
+    assert {each.session for each in last.prompt.context} == set(range(5 - sessions, 5))
 
 
 @pytest.mark.parametrize("tokens", [20, 60, 150, 400])
 def test_a_context_fits_its_budget_and_uses_it(tokens: int) -> None:
     turns = speaker_turns(ines(8).chats[1], "Ines", 10, tokens)
     sizes = [count_tokens(context_text(turn.prompt)) for turn in turns if turn.prompt.previous]
-    assert max(sizes) <= tokens
-    assert max(sizes) > tokens - 40
+    assert tokens - 40 < max(sizes) <= tokens
     assert all(turn.prompt.context for turn in turns)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -32,7 +32,15 @@ from realtalk.persona.generation import (
 )
 from realtalk.persona.prompting import messages
 from realtalk.persona.tuned import adapters_in, encode_prompt
-from realtalk.persona.tuning import ADAPTER, SETTINGS, TuneSettings, held_out, read_settings, tune
+from realtalk.persona.tuning import (
+    ADAPTER,
+    SETTINGS,
+    TuneSettings,
+    TuningResult,
+    held_out,
+    read_settings,
+    tune,
+)
 from realtalk.persona.turns import own_learning, speaker_turns
 from realtalk.persona.values import PersonaTurn
 from refusals import refused
@@ -103,7 +111,7 @@ def test_an_adapter_that_makes_it_worse_is_told(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     epochs = (tuning.Epoch(1, 3.0, 11.3), tuning.Epoch(2, 2.0, 7.7))
-    worse = tuning.TuningResult(tmp_path, 4.5, epochs, 2, 100, 1.0, 0.0)
+    worse = TuningResult(tmp_path, 4.5, epochs, 2, 100, 1.0, 0.0)
     assert worse.helps is False
     assert replace(worse, untuned=8.0).helps is True
     assert replace(worse, untuned=None).helps is None
@@ -163,9 +171,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory, turns: tuple[PersonaTurn, .
     return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", texts, window=4096)
 
 
+Fresh: TypeAlias = Callable[[], PretrainedModel]
+Learn: TypeAlias = Callable[..., TuningResult]
+
+
 @pytest.fixture
-def fresh(folder: Path) -> Callable[[], PretrainedModel]:
+def fresh(folder: Path) -> Fresh:
     return lambda: load(folder, device="cpu")
+
+
+@pytest.fixture
+def learn(fresh: Fresh, tmp_path: Path) -> Learn:
+    """A new model's tuning with examples, into a folder of that name."""
+
+    def done(
+        examples: list[TrainingExample], name: str, settings: TuneSettings = FAST, **more: Any
+    ) -> TuningResult:
+        return tune(fresh(), examples, tmp_path / name, settings, **more)
+
+    return done
 
 
 def written(base: PretrainedModel, turns: tuple[PersonaTurn, ...]) -> list[TrainingExample]:
@@ -195,7 +219,7 @@ def stop_at(update: int) -> Progress:
 
 
 @needs_torch
-def test_the_loss_is_on_the_reply_only(fresh: Callable[[], PretrainedModel]) -> None:
+def test_the_loss_is_on_the_reply_only(fresh: Fresh) -> None:
     import torch
 
     from realtalk.persona.trainer import collate
@@ -217,17 +241,17 @@ def test_the_loss_is_on_the_reply_only(fresh: Callable[[], PretrainedModel]) -> 
 
 @needs_torch
 def test_what_fits_into_memory_does_not_change_what_is_learned(
-    fresh: Callable[[], PretrainedModel], tmp_path: Path
+    learn: Learn, tmp_path: Path
 ) -> None:
     examples = some(*range(10, 30), reply=4)
     for most in (32, 4096):
-        tune(fresh(), examples, tmp_path / str(most), replace(FAST, epochs=2, batch_tokens=most))
+        learn(examples, str(most), replace(FAST, epochs=2, batch_tokens=most))
     assert gap(tmp_path / "32", tmp_path / "4096") < 2e-4
 
 
 @needs_torch
 def test_a_catch_phrase_is_learned_and_kept(
-    fresh: Callable[[], PretrainedModel], turns: tuple[PersonaTurn, ...], tmp_path: Path
+    fresh: Fresh, turns: tuple[PersonaTurn, ...], tmp_path: Path
 ) -> None:
     import torch
 
@@ -267,41 +291,37 @@ def test_a_catch_phrase_is_learned_and_kept(
 
 
 @needs_torch
-def test_a_stopped_training_goes_on_to_the_same_weights(
-    fresh: Callable[[], PretrainedModel], tmp_path: Path
-) -> None:
+def test_a_stopped_training_goes_on_to_the_same_weights(learn: Learn, tmp_path: Path) -> None:
     examples = some(*range(10, 40), reply=4)
     settings = replace(FAST, dropout=0.2, checkpoint_every=2)  # so that chance matters
-    tune(fresh(), examples, tmp_path / "whole", settings)
+    learn(examples, "whole", settings)
 
     for update in (3, 8, 11):  # the last after the last checkpoint but one
         with pytest.raises(KeyboardInterrupt):
-            tune(fresh(), examples, tmp_path / "halved", settings, progress=stop_at(update))
+            learn(examples, "halved", settings, progress=stop_at(update))
         assert len(list((tmp_path / "halved").glob("checkpoint-*"))) in (1, 2)  # last and best
         with refused("no finished adapter"):
             adapters_in(tmp_path / "halved")
-    done = tune(fresh(), examples, tmp_path / "halved", settings)
+    done = learn(examples, "halved", settings)
     assert gap(tmp_path / "whole", tmp_path / "halved") == 0
     whole = read_settings(tmp_path / "whole")["result"]
     assert [e["loss"] for e in whole["epochs"]] == [e.loss for e in done.epochs]
 
     # Finished: nothing is trained again, and nothing else is taken for it.
-    again = tune(fresh(), examples, tmp_path / "halved", settings, progress=stop_at(1))
+    again = learn(examples, "halved", settings, progress=stop_at(1))
     assert again == done
     with refused(r"another tuning.*`fresh=True`"):
-        tune(fresh(), examples, tmp_path / "halved", replace(settings, seed=5))
+        learn(examples, "halved", replace(settings, seed=5))
     with refused("another examples"):
-        tune(fresh(), examples[1:], tmp_path / "halved", settings)
+        learn(examples[1:], "halved", settings)
     with pytest.raises(KeyboardInterrupt):
-        tune(fresh(), examples, tmp_path / "halved", settings, fresh=True, progress=stop_at(1))
+        learn(examples, "halved", settings, fresh=True, progress=stop_at(1))
 
 
 @needs_torch
-def test_training_stops_when_the_held_out_turns_get_worse(
-    fresh: Callable[[], PretrainedModel], tmp_path: Path
-) -> None:
+def test_training_stops_when_the_held_out_turns_get_worse(learn: Learn, tmp_path: Path) -> None:
     settings = replace(FAST, epochs=9, patience=2, learning_rate=3e-2)
-    tuned = tune(fresh(), unlike_the_last(), tmp_path / "out", settings)
+    tuned = learn(unlike_the_last(), "out", settings)
     assert len(tuned.epochs) == tuned.kept + 2 < 9
     held = [each.held_out or 0.0 for each in tuned.epochs]
     assert held[-1] > held[tuned.kept - 1]
@@ -323,9 +343,7 @@ def test_small_steps_survive_bf16(folder: Path, tmp_path: Path) -> None:
 
 
 @needs_torch
-def test_a_checkpoint_that_is_half_written_counts_for_nothing(
-    fresh: Callable[[], PretrainedModel], tmp_path: Path
-) -> None:
+def test_a_checkpoint_that_is_half_written_counts_for_nothing(learn: Learn, tmp_path: Path) -> None:
     examples, out = some(*range(10, 40), reply=4), tmp_path / "out"
     opened: dict[str, str] = {}
     before = os.umask(0)
@@ -337,47 +355,41 @@ def test_a_checkpoint_that_is_half_written_counts_for_nothing(
 
     try:
         with pytest.raises(KeyboardInterrupt):
-            tune(fresh(), examples, out, FAST, progress=stop)
+            learn(examples, "out", progress=stop)
     finally:
         os.umask(before)
     assert opened == {}  # checkpoints are their owner's alone
     last = max(out.glob("checkpoint-*"), key=lambda place: int(place.name.rpartition("-")[2]))
     state = last / tuning.STATE
     state.write_text(state.read_text("utf-8")[:40], "utf-8")
-    tune(fresh(), examples, out, FAST)
-    tune(fresh(), examples, tmp_path / "whole", FAST)
+    learn(examples, "out")
+    learn(examples, "whole")
     assert gap(tmp_path / "whole", out) == 0
 
 
 @needs_torch
 def test_one_that_was_killed_at_its_end_is_not_trained_further(
-    fresh: Callable[[], PretrainedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    learn: Learn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples = unlike_the_last()
     settings = replace(FAST, epochs=9, patience=1, learning_rate=3e-2)
     with monkeypatch.context() as killed, pytest.raises(ZeroDivisionError):
         killed.setattr(tuning, "_finish", lambda *_: 1 / 0)
-        tune(fresh(), examples, tmp_path / "out", settings)
-    steps: list[int] = []
-
-    def advance(done: int, total: int, what: str) -> None:
-        steps.append(done)
-
-    found = tune(fresh(), examples, tmp_path / "out", settings, progress=advance)
-    whole = tune(fresh(), examples, tmp_path / "whole", settings)
+        learn(examples, "out", settings)
+    steps: list[tuple[Any, ...]] = []
+    found = learn(examples, "out", settings, progress=lambda *step: steps.append(step))
+    whole = learn(examples, "whole", settings)
     assert steps == []
     assert found.epochs == whole.epochs and found.kept == whole.kept
     assert gap(tmp_path / "out", tmp_path / "whole") == 0
 
 
 @needs_torch
-def test_a_turn_that_cannot_fit_is_named(
-    fresh: Callable[[], PretrainedModel], tmp_path: Path
-) -> None:
+def test_a_turn_that_cannot_fit_is_named(learn: Learn) -> None:
     with refused("Chat_1#1 is longer"):
-        tune(fresh(), some(20, 5000), tmp_path / "out", FAST)
+        learn(some(20, 5000), "out")
     with refused("no turns"):
-        tune(fresh(), [], tmp_path / "out", FAST)
+        learn([], "out")
 
 
 # On one's own chats
@@ -385,11 +397,11 @@ def test_a_turn_that_cannot_fit_is_named(
 
 @needs_torch
 def test_a_large_model_keeps_less_and_learns_the_same(
-    fresh: Callable[[], PretrainedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fresh: Fresh, learn: Learn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from realtalk.persona import trainer
 
-    tune(fresh(), TURNS, tmp_path / "plain", OWN)
+    learn(TURNS, "plain", OWN)
     monkeypatch.setattr(trainer, "_LARGE", 1000)
     base = fresh()
     assert not base.model.is_activation_checkpointing
@@ -403,15 +415,12 @@ def test_one_chat_is_enough_and_whole_takes_all(
     folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "realtalk")
-    made = rt.persona.tune(
-        one_chat(), speaker="ines", base=str(folder), out=tmp_path / "one", epochs=1
-    )
+    given: dict[str, Any] = {"base": str(folder), "epochs": 1}
+    made = rt.persona.tune(one_chat(), speaker="ines", out=tmp_path / "one", **given)
     assert any(line.startswith("learning Ines from 12 turns of Oven") for line in caplog.messages)
     assert made.untuned is not None and made.kept == 1
     assert read_settings(tmp_path / "one")["about"]["chat"] == "Oven"
-    rt.persona.tune(
-        ines(), speaker="Ines", base=str(folder), out=tmp_path / "all", epochs=1, whole=True
-    )
+    rt.persona.tune(ines(), speaker="Ines", out=tmp_path / "all", whole=True, **given)
     about = read_settings(tmp_path / "all")["about"]
     assert about["chat"] == "Oven + Boat" and about["speaker"] == "Ines"
     # Nothing may be tested with it: it has seen every chat.

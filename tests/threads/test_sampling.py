@@ -4,14 +4,16 @@ and hostile threads give a result, or one clear error without any text in it."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from realtalk.chat import Message, is_nobody
+from realtalk.chat import Chat, Message, is_nobody, pack_extra
 from realtalk.encoders.tokens import count_tokens
 from realtalk.formats.opening import open_reading
 from realtalk.formats.published.reddit import NOBODY
@@ -24,8 +26,14 @@ from thread_trees import at, forum, said, small_forum, thread
 from work_done import lines_run
 
 
-def sampled(task: str = "sentiment", **rules: Any) -> Samples:
-    return make_samples(small_forum(), task, protocol=protocol(**rules))
+def sampled(task: str = "sentiment", *threads: Chat, **rules: Any) -> Samples:
+    """Of the small forum, or of the threads."""
+    corpus = forum(*threads) if threads else small_forum()
+    return make_samples(corpus, task, protocol=protocol(**rules))
+
+
+def ids(shown: Sequence[Any]) -> list[str]:
+    return [each.id for each in shown]
 
 
 def sample_of(samples: Samples, setting: str, key: str) -> Case:
@@ -71,25 +79,16 @@ def test_a_global_split_has_one_moment_for_all() -> None:
 
 
 def test_replies_of_one_time_are_on_one_side_of_the_split() -> None:
-    corpus = forum(
-        thread(
-            "t",
-            said("a", "mara", 0, "post"),
-            *(said(f"b{n}", "theo", 10, f"reply {n}", 1, "a") for n in range(4)),
-        )
-    )
-    parts = {target.part for target in make_samples(corpus, "sentiment").targets}
-    assert parts == {"test"}
+    replies = (said(f"b{n}", "theo", 10, f"reply {n}", 1, "a") for n in range(4))
+    chat = thread("t", said("a", "mara", 0, "post"), *replies)
+    assert {target.part for target in sampled("sentiment", chat).targets} == {"test"}
 
 
 def test_the_conversation_is_the_way_from_the_post_to_the_parent() -> None:
-    samples = sampled()
-    found = sample_of(samples, "p-conv", "fence/f6")
-    assert [each.id for each in found.conversation] == ["f1", "f4", "f5"]
+    found = sample_of(sampled(), "p-conv", "fence/f6")
+    assert ids(found.conversation) == ["f1", "f4", "f5"]
     assert found.conversation[0].title == "Fence paint"
     assert found.text == "Tar smells for a year"
-    assert all(each.score is None for each in (*found.conversation, *found.history))
-    assert sample_of(samples, "p-nonconv", "fence/f6").conversation == ()
     assert {each.text for each in sampled("next_text").of("p-conv")} == {None}
 
 
@@ -97,11 +96,10 @@ def test_history_is_what_the_user_wrote_elsewhere_before() -> None:
     samples = sampled()
     found = sample_of(samples, "p-nonconv", "fence/f6")
     # Not f2, which is of the same thread, and nothing from minute 70 on.
-    assert [each.id for each in found.history] == ["s1", "s3", "s4", "s8"]
-    assert [each.id for each in sample_of(samples, "p-conv", "fence/f2").history] == ["s1", "s3"]
-    short = sampled("sentiment", history=2)
-    assert [e.id for e in sample_of(short, "p-conv", "fence/f6").history] == ["s4", "s8"]
-    none = sampled("sentiment", history=0)
+    assert ids(found.history) == ["s1", "s3", "s4", "s8"]
+    assert ids(sample_of(samples, "p-conv", "fence/f2").history) == ["s1", "s3"]
+    assert ids(sample_of(sampled(history=2), "p-conv", "fence/f6").history) == ["s4", "s8"]
+    none = sampled(history=0)
     assert not any(each.history for setting in SETTINGS for each in none.of(setting))
 
 
@@ -127,7 +125,7 @@ def busy_forum() -> Samples:
             if who != people[number]
         ]
         threads.append(thread(f"t{number}", *messages, domain=("peas", "beans")[number % 2]))
-    return make_samples(forum(*threads), "sentiment", protocol=protocol(shots=2))
+    return sampled("sentiment", *threads, shots=2)
 
 
 def test_a_stranger_has_as_much_history_and_no_part_in_the_conversation() -> None:
@@ -169,20 +167,13 @@ def test_a_draw_depends_on_seed_and_id_alone() -> None:
     assert len(one.targets) == 25 and one.counts.skipped["not drawn"] > 0
     assert one.targets != other.targets
     # Other scores, the same draw.
-    picks = []
-    for odd, even in ((-5, 9), (1, 1)):
-        rescored = [
-            thread(
-                chat.id,
-                *(
-                    said(m.id, m.speaker, n, m.text, odd if n % 2 else even, m.reply_to)
-                    for n, m in enumerate(chat.messages)
-                ),
-            )
-            for chat in small_forum().chats
-        ]
-        picks.append([t.key for t in make_samples(forum(*rescored), "sentiment", limit=3).targets])
-    assert picks[0] == picks[1]
+    small = small_forum()
+    (post, *replies) = small.chats[0].messages
+    other_scores = (replace(each, extra=pack_extra({"score": 9})) for each in replies)
+    rescored = forum(thread("slugs", post, *other_scores), *small.chats[1:])
+    picks = [make_samples(corpus, "sentiment", limit=3).targets for corpus in (small, rescored)]
+    first, second = ([target.key for target in targets] for targets in picks)
+    assert first == second
 
 
 def test_a_reply_whose_parent_is_not_from_before_is_not_asked_about() -> None:
@@ -195,7 +186,7 @@ def test_a_reply_whose_parent_is_not_from_before_is_not_asked_about() -> None:
         *(said("p", "mara", 0, "post"), said("y", "mara", 20, "later", 1, "p")),
         *(said("v", "mara", None, "when", 1, "p"), *replies, late, same, undated),
     )
-    samples = make_samples(forum(chat), "sentiment")
+    samples = sampled("sentiment", chat)
     assert {target.comment for target in samples.targets} == {"c5", "c6", "c7"}
     assert samples.counts.skipped["its parent is not known to be from before it"] == 3
 
@@ -207,15 +198,13 @@ def test_an_ancestor_that_came_later_is_left_out() -> None:
         said("a", "theo", 1, "first", 1, "p"),
         *(said(f"r{n}", "juno", 2 + n, f"answer {n}", 1, "a") for n in range(3)),
     )
-    found = make_samples(forum(chat), "sentiment").of("p-conv")
-    assert [[each.id for each in sample.conversation] for sample in found] == [["a"]] * 3
+    found = sampled("sentiment", chat).of("p-conv")
+    assert [ids(sample.conversation) for sample in found] == [["a"]] * 3
 
 
 def test_wrong_names_and_numbers_are_one_line_errors() -> None:
     with refused("unknown-task"):
         sampled("sentimant")
-    with refused("unknown-setting"):
-        sampled("impact").of("pconv")
     with refused("no reply can be asked about"):
         sampled("impact", least=99)
     with refused("limit must be 1 or more"):
@@ -224,20 +213,20 @@ def test_wrong_names_and_numbers_are_one_line_errors() -> None:
 
 def test_nearness_chooses_what_speaks_of_the_same() -> None:
     topics = ("The cat sleeps on the warm radiator", "Our bus was late again this morning")
-    far = [said(f"p{n}", "mara", n, topics[n % 2] + "!" * (n // 2)) for n in range(8)]
-    threads = [thread(f"h{n}", each) for n, each in enumerate(far)]
+    threads = [
+        thread(f"h{n}", said(f"p{n}", "mara", n, topics[n % 2] + "!" * (n // 2))) for n in range(8)
+    ]
     asked = thread(
         "t",
         said("q", "theo", 100, "Pets?"),
         *(said(f"r{n}", "mara", 101 + n, "My cat is asleep on the sofa", 1, "q") for n in range(3)),
     )
-    corpus = forum(*threads, asked)
-    samples = make_samples(corpus, "sentiment", protocol=protocol(chosen="near", history=4))
-    for sample in samples.of("p-conv"):
-        assert [each.id for each in sample.history] == ["p0", "p2", "p4", "p6"]
+    near = partial(sampled, chosen="near", history=4)
+    for sample in near("sentiment", *threads, asked).of("p-conv"):
+        assert ids(sample.history) == ["p0", "p2", "p4", "p6"]
     # Where nothing is shown that it could be near to, the latest are taken.
-    blind = make_samples(corpus, "next_text", protocol=protocol(chosen="near", history=4))
-    assert [each.id for each in blind.of("p-nonconv")[0].history] == ["p4", "p5", "p6", "p7"]
+    blind = near("next_text", *threads, asked)
+    assert ids(blind.of("p-nonconv")[0].history) == ["p4", "p5", "p6", "p7"]
 
 
 # --- deep, broken and hostile threads ---
@@ -260,7 +249,7 @@ def test_every_reply_of_a_deep_chain_costs_the_same() -> None:
     """All targets, none drawn: a walk to the root for each would be sixteen times the work."""
 
     def work(length: int) -> int:
-        samples = make_samples(forum(thread("deep", *chain(length))), "sentiment")
+        samples = sampled("sentiment", thread("deep", *chain(length)))
         return lines_run(lambda: sum(len(each.conversation) for each in samples.of("p-conv")))
 
     work(100)  # what is imported late is imported now
@@ -276,7 +265,7 @@ def test_what_has_no_right_reading_is_left_out_and_counted() -> None:
     )
     twins = thread("twins", said("p", "mara", 0, "x"), said("p", "theo", 1, SECRET, 1, "p"))
     good = small_forum().chats
-    samples = make_samples(forum(circle, twins, thread("empty"), *good, good[0]), "sentiment")
+    samples = sampled("sentiment", circle, twins, thread("empty"), *good, good[0])
     assert len(samples.targets) == 13
     assert samples.counts.left_out == {
         "answers itself through its replies": 1,
@@ -285,7 +274,7 @@ def test_what_has_no_right_reading_is_left_out_and_counted() -> None:
         "two threads have one id": 1,
     }
     with refused("no thread that can be read") as caught:
-        make_samples(forum(circle), "sentiment")
+        sampled("sentiment", circle)
     assert SECRET not in str(caught.value)
 
 
@@ -296,7 +285,7 @@ def test_missing_authors_are_nobody() -> None:
     messages += [said(f"n{n}", who, n + 1, "mine", 1, "p") for n, who in enumerate(names * 3)]
     messages += [said(f"m{n}", "mara", 50 + n, "mine too", 1, f"n{n}") for n in range(3)]
     messages.append(replace(said("d", "mara", 60, "no more", 1, "p"), deleted=True))
-    samples = make_samples(forum(thread("t", *messages)), "sentiment")
+    samples = sampled("sentiment", thread("t", *messages))
     assert {target.user for target in samples.targets} == {"mara"}
     assert samples.counts.skipped == {"has no named author": 12, "is deleted or empty": 1}
     shown = samples.of("p-conv")[0].conversation
@@ -305,20 +294,16 @@ def test_missing_authors_are_nobody() -> None:
 
 def test_scores_as_strings_and_worse(tmp_path: Path) -> None:
     scores: list[Any] = ["12", " -3 ", "1e3", "many", None, True, "NaN", "1e999", [3], 4.0]
-    replies = [
-        {
-            "body": "r",
-            "author": "theo",
-            "score": score,
-            "timestamp": 1_600_000_000 + n,
-            "replies": [],
-        }
-        for n, score in enumerate(scores, 1)
-    ]
-    post = {
-        **{"title": "t", "content": "c", "author": "mara", "score": "7", "__sub__": "s"},
-        **{"timestamp": 1_600_000_000, "comments": replies},
+    post: dict[str, Any] = {
+        "title": "t",
+        "content": "c",
+        "author": "mara",
+        "score": "7",
+        "__sub__": "s",
     }
+    reply = {"body": "r", "author": "theo", "replies": []}
+    replies = [{**reply, "score": score, "timestamp": n} for n, score in enumerate(scores, 2)]
+    post |= {"timestamp": 1, "comments": replies}
     path = tmp_path / "threads.json"
     path.write_text(json.dumps({"mara": [post]}))
     corpus = open_reading(path).reading.corpus
@@ -352,13 +337,12 @@ def test_html_and_other_hostile_text(text: str) -> None:
     )
     other = thread("u", said("p", "theo", 0, text), said("r", "mara", 1, text, 1, "p"))
     for task in TASKS:
-        samples = make_samples(forum(talk, other), task, protocol=protocol(shots=1))
+        samples = sampled(task, talk, other, shots=1)
         for setting in SETTINGS:
             for sample in samples.of(setting):
-                whole = prompt(sample)
-                assert sample.text is None or sample.text.strip() in whole
-                assert len(prompt(sample, 400)) < 16 * 400
-                assert count_tokens(prompt(sample, 400)) <= 400
+                assert sample.text is None or sample.text.strip() in prompt(sample)
+                short = prompt(sample, 400)
+                assert len(short) < 16 * 400 and count_tokens(short) <= 400
 
 
 def test_times_with_and_without_a_zone_are_compared() -> None:
@@ -372,5 +356,5 @@ def test_times_with_and_without_a_zone_are_compared() -> None:
         for each in plain
     ]
     for messages in (plain, zoned, [plain[0], *zoned[1:]]):
-        samples = make_samples(forum(thread("t", *messages)), "impact")
-        assert [target.comment for target in samples.targets] == ["r1", "r2", "r3"]
+        targets = sampled("impact", thread("t", *messages)).targets
+        assert [target.comment for target in targets] == ["r1", "r2", "r3"]
