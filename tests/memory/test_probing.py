@@ -421,6 +421,8 @@ def test_a_run_goes_on_after_it_was_scored_anew(tmp_path: Path) -> None:
     made_before(tmp_path / "old", Q1={"date_f1": 0.1})
     lines = (tmp_path / "old" / "rows.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "old" / "rows.jsonl").write_bytes(lines[0] + lines[1][:20])  # and was killed
+    with refused("earlier formulas"):
+        run_probe(plan, tmp_path / "old")
     _, changes = rescore_run(tmp_path / "old")
     assert changes.changed_rows == 1 and changes.changed == {"date_f1": 1}
     assert run_probe(plan, tmp_path / "old").rows == straight.rows
