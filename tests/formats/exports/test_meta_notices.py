@@ -123,7 +123,10 @@ def test_sentences_without_the_sender(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("fields", [{"users": [{"name": BO}]}, {"call_duration": 0}])
 def test_fields_that_only_notices_have(tmp_path: Path, fields: dict[str, Any]) -> None:
     item = {"sender_name": ANN, "content": "whatever it says"}
-    empty = {"sender_name": BO, "content": "hello"} | {"users": [], "call_duration": None}
+    empty: dict[str, Any] = {"sender_name": BO, "content": "hello"} | {
+        "users": [],
+        "call_duration": None,
+    }
     reading = read(tmp_path, item | fields, empty)
     assert (texts(reading), reading.ledger.system) == (["hello"], 1)
 
