@@ -123,9 +123,8 @@ def test_edits_are_taken_where_asked(tmp_path: Path) -> None:
 def test_sessions_are_cut_as_before(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     second = written(tmp_path / "b", "whatsapp", said(24, 9))
-    rt.read(
-        written(tmp_path / "a", "whatsapp", said(14)), out=folder, reading=rt.Reading(gap="30m")
-    )
+    first = written(tmp_path / "a", "whatsapp", said(14))
+    rt.read(first, out=folder, reading=rt.Reading(gap="30m"))
     assert len(rt.read(second, into=folder).chats[0].sessions) == 24
     with refused("at another pause; leave `gap=` away"):
         rt.read(second, into=folder, reading=rt.Reading(gap="day"))
@@ -150,12 +149,16 @@ def messages(merged: Tables) -> tuple[Message, ...]:
     return to_corpus(merged).chats[0].messages
 
 
+def small(talk: list[Bubble]) -> Tables:
+    return tables(("c", talk))
+
+
 def called(talk: list[Bubble], names: dict[str, str]) -> list[Bubble]:
     return [replace(one, who=names.get(one.who, one.who)) for one in talk]
 
 
 def test_two_names_of_one_person_are_proposed_and_never_taken_silently() -> None:
-    mine, hers = tables(("c", TALK[:30])), tables(("c", called(TALK[10:], {"Anna": "Mum"})))
+    mine, hers = small(TALK[:30]), small(called(TALK[10:], {"Anna": "Mum"}))
     with pytest.raises(SamePersonError) as caught:
         merge(mine, hers, WAY)
     assert str(caught.value) == (
@@ -164,7 +167,7 @@ def test_two_names_of_one_person_are_proposed_and_never_taken_silently() -> None
     for same in ({"Mum": "Anna"}, {"Anna": "Mum"}):  # what is stored keeps its name
         merged = merge(mine, hers, replace(WAY, same=same))
         assert merged.tables.chats[0].speakers == ("Theo", "Anna")
-        assert messages(merged.tables) == messages(tables(("c", TALK)))
+        assert messages(merged.tables) == messages(small(TALK))
         assert str(merged.counts) == "joined 20, new 10, edited 0, deleted 0"
         # It is remembered for the next export.
         assert merge(merged.tables, hers, WAY).counts.new == 0
@@ -174,8 +177,8 @@ def test_two_names_of_one_person_are_proposed_and_never_taken_silently() -> None
 
 
 def test_both_phones_call_their_owner_me() -> None:
-    mine = tables(("c", called(TALK, {"Theo": "Me"})))
-    hers = tables(("c", called(TALK, {"Anna": "Me"})))
+    mine = small(called(TALK, {"Theo": "Me"}))
+    hers = small(called(TALK, {"Anna": "Me"}))
     with pytest.raises(SamePersonError) as caught:
         merge(mine, hers, WAY)
     assert caught.value.proposed == {"Theo": "Me", "Me": "Anna"}
@@ -188,7 +191,7 @@ def test_both_phones_call_their_owner_me() -> None:
 def test_unclear_names_are_asked_for() -> None:
     two = [replace(one, who="Mum" if n % 2 else "Pa") for n, one in enumerate(TALK)]
     with pytest.raises(SamePersonError, match='say who it is: `same="Mum=NAME"`'):
-        merge(tables(("c", TALK)), tables(("c", two)), WAY)
+        merge(small(TALK), small(two), WAY)
 
 
 def test_the_apps_ids_of_people_need_no_word() -> None:
@@ -196,8 +199,8 @@ def test_the_apps_ids_of_people_need_no_word() -> None:
         extra = json.dumps({"authors": {name: "user7", "Theo": "user8"}})
         return replace(made, chats=(replace(made.chats[0], extra=extra),))
 
-    mine = with_authors(tables(("c", TALK[:30])), "Anna")
-    hers = with_authors(tables(("c", called(TALK[10:], {"Anna": "Anna B."}))), "Anna B.")
+    mine = with_authors(small(TALK[:30]), "Anna")
+    hers = with_authors(small(called(TALK[10:], {"Anna": "Anna B."})), "Anna B.")
     assert merge(mine, hers, WAY).counts.new == 10
 
 
@@ -208,7 +211,7 @@ def test_clocks_of_two_zones(hours: float, jitter: int) -> None:
         replace(one, seconds=one.seconds - int(hours * 3600) + jitter * (n % 2))
         for n, one in enumerate(TALK[10:])
     ]
-    merged = merge(tables(("c", TALK[:30])), tables(("c", moved)), WAY)
+    merged = merge(small(TALK[:30]), small(moved), WAY)
     assert (merged.counts.joined, merged.counts.new) == (20, 10)
     assert [m.text for m in messages(merged.tables)] == [one.text for one in TALK]
     sign = "+" if hours > 0 else "-"
@@ -219,18 +222,18 @@ def test_clocks_of_two_zones(hours: float, jitter: int) -> None:
 def test_a_greeting_to_two_people_is_no_common_chat() -> None:
     other = [Bubble("Juno", 600 * n + 60, f"quite another story, part {n}") for n in range(40)]
     other[20] = replace(TALK[20], who="Theo")
-    assert align(tables(("c", TALK)).messages, tables(("c", other)).messages) is None
+    assert align(small(TALK).messages, small(other).messages) is None
     with refused("no chat of the corpus goes on in chat 'd'; name it"):
-        merge(tables(("c", TALK)), tables(("d", other)), WAY)
-    merged = merge(tables(("c", TALK)), tables(("c", other)), replace(WAY, fresh=True))
+        merge(small(TALK), tables(("d", other)), WAY)
+    merged = merge(small(TALK), small(other), replace(WAY, fresh=True))
     assert [row.id for row in merged.tables.chats] == ["c", "c (2)"]
     assert merged.tables.messages.height == 80
 
 
 def test_a_part_without_a_common_message_goes_on_by_name_and_people() -> None:
-    merged = merge(tables(("c", TALK[:20])), tables(("c (1)", TALK[20:])), WAY)
+    merged = merge(small(TALK[:20]), tables(("c (1)", TALK[20:])), WAY)
     assert (merged.counts.joined, merged.counts.new, merged.chats) == (0, 20, 0)
-    assert messages(merged.tables) == messages(tables(("c", TALK)))
+    assert messages(merged.tables) == messages(small(TALK))
 
 
 def test_several_chats_find_their_own_and_new_ones_are_added() -> None:
@@ -256,16 +259,13 @@ def test_a_joined_chat_takes_its_common_name_from_no_other() -> None:
     strangers = [replace(one, text=f"{one.text} elsewhere") for one in others]
     known, later = tables(("Mara (1)", TALK[:20])), tables(("Mara (1)", TALK), ("Mara", strangers))
     merged = merge(known, later, replace(WAY, fresh=True)).tables
-    assert [(chat.id, len(chat.messages)) for chat in to_corpus(merged).chats] == [
-        ("Mara", len(TALK)),
-        ("Mara (2)", len(TALK)),
-    ]
+    assert Counter(merged.messages["chat"]) == dict.fromkeys(("Mara", "Mara (2)"), len(TALK))
 
 
 def test_damaged_notes_of_a_chat_do_not_stop_the_next_export() -> None:
-    known = tables(("c", TALK[:20]))
+    known = small(TALK[:20])
     known = replace(known, chats=(replace(known.chats[0], extra="{"),))
-    assert merge(known, tables(("c", TALK)), WAY).counts.joined == 20
+    assert merge(known, small(TALK), WAY).counts.joined == 20
 
 
 def test_a_chat_that_could_be_two_is_asked_for() -> None:
@@ -313,13 +313,9 @@ def test_overlapping_exports_in_one_folder(tmp_path: Path, name: str) -> None:
     other = [replace(one, text=f"{one.text}, elsewhere", id=f"9{one.id}") for one in said()]
     written(tmp_path / "all" / "part 9", name, other)
     chats = rt.read(tmp_path / "all").chats
-    if name in ("telegram", "discord", "slack"):  # the app says which chat it is
-        assert [len(chat.messages) for chat in chats] == [48]
-    else:
-        assert [(one.id, len(one.messages)) for one in chats] == [
-            (chat.id, 24),
-            (f"{chat.id} (2)", 24),
-        ]
+    said_by_app = name in ("telegram", "discord", "slack")  # which chat it is
+    expected = {chat.id: 48} if said_by_app else {chat.id: 24, f"{chat.id} (2)": 24}
+    assert {one.id: len(one.messages) for one in chats} == expected
 
 
 def test_a_thousand_chats_of_one_name_take_no_thousand_looks(
@@ -332,9 +328,8 @@ def test_a_thousand_chats_of_one_name_take_no_thousand_looks(
 
     monkeypatch.setattr("realtalk.formats.merging.align", looked)
     hello = {"id": 1, "type": "message", "date": "2024-05-01T09:30:00", "from": "Ann", "text": "hi"}
-    chats = [
-        {"name": "x", "type": "personal_chat", "id": n, "messages": [hello]} for n in range(1000)
-    ]
+    chat = {"name": "x", "type": "personal_chat", "messages": [hello]}
+    chats = [chat | {"id": n} for n in range(1000)]
     export = {"about": "x", "chats": {"about": "x", "list": chats}}
     (tmp_path / "result.json").write_text(json.dumps(export), "utf-8")
     assert len(rt.read(tmp_path / "result.json", reading="telegram").chats) == 1000
