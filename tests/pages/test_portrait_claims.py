@@ -24,6 +24,7 @@ from realtalk.pages.glance import _is_expected
 from text_tables import cases
 
 Said = tuple[str, datetime]
+Show = Callable[..., Any]
 
 
 def session(number: int, said: Iterable[Said], text: str = "all is well") -> Session:
@@ -50,13 +51,8 @@ def talk(day: datetime, *who: str, seconds: int = 40) -> list[Said]:
     return [(name, day + timedelta(seconds=seconds * at)) for at, name in enumerate(who)]
 
 
-def sentences(corpus: Corpus) -> dict[str, str]:
-    found = make_portrait(reading(corpus), PortraitOptions(labels=False)).sentences
-    return {each.id: str(each) for each in found}
-
-
 @pytest.fixture
-def shown(open_file: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+def shown(open_file: Show, tmp_path: Path) -> Show:
     """A corpus as a page in a browser; labels are told, so that no model is needed."""
 
     def opened(corpus: Corpus, labels: Any = None, width: int = 1200) -> Any:
@@ -74,6 +70,14 @@ def glance(page: Any) -> dict[str, str]:
     return found
 
 
+def told_twice(corpus: Corpus, shown: Show) -> dict[str, str]:
+    """The sentences of the terminal, which are those of the page."""
+    found = make_portrait(reading(corpus), PortraitOptions(labels=False)).sentences
+    told = {each.id: str(each) for each in found}
+    assert glance(shown(corpus)) == told
+    return told
+
+
 # ---- charts
 
 MONTHS = ("2023-01", "2023-03", "2023-04", "2023-06")
@@ -89,16 +93,14 @@ def felt_in_months() -> tuple[Corpus, Any]:
             for who, time in talks[-1]:
                 mood = "positive" if (day + time.second) % 3 else "negative"
                 rows.append(
-                    {
-                        **{"chat": "chat 0", "session": len(talks), "speaker": who, "time": time},
-                        **{"sentiment": mood, "emotion": "joy", "intimacy": 0.1 + day / 100},
-                    }
+                    {"chat": "chat 0", "session": len(talks), "speaker": who, "time": time}
+                    | {"sentiment": mood, "emotion": "joy", "intimacy": 0.1 + day / 100}
                 )
     return made(talks), table(rows)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_month_without_turns_is_a_gap_on_the_axis(width: int, shown: Callable[..., Any]) -> None:
+def test_a_month_without_turns_is_a_gap_on_the_axis(width: int, shown: Show) -> None:
     page = shown(*felt_in_months(), width=width)
     charts = page.evaluate(
         """() => [...document.querySelectorAll("#feelings-body figure")]
@@ -136,7 +138,7 @@ def test_a_month_without_turns_is_a_gap_on_the_axis(width: int, shown: Callable[
             assert end < begin
 
 
-def test_names_of_many_months_are_not_cut_off(shown: Callable[..., Any]) -> None:
+def test_names_of_many_months_are_not_cut_off(shown: Show) -> None:
     months = [datetime(2000 + at // 12, at % 12 + 1, 1) for at in range(119)]
     page = shown(made([talk(day, "Ann", "Bo") for day in months]))
     inside = page.evaluate(
@@ -148,7 +150,7 @@ def test_names_of_many_months_are_not_cut_off(shown: Callable[..., Any]) -> None
     assert inside
 
 
-def test_the_last_month_of_a_calendar_is_not_cut_off(shown: Callable[..., Any]) -> None:
+def test_the_last_month_of_a_calendar_is_not_cut_off(shown: Show) -> None:
     page = shown(made([talk(datetime(2022, 3, 4), "Ann", "Bo"), talk(datetime(2023, 1, 2), "Bo")]))
     name, drawing = page.evaluate(
         """() => { const chart = document.querySelector("svg.plain");
@@ -159,7 +161,7 @@ def test_the_last_month_of_a_calendar_is_not_cut_off(shown: Callable[..., Any]) 
 
 
 def test_beside_a_long_name_there_is_room_for_figures_on_a_phone(
-    shown: Callable[..., Any],
+    shown: Show,
 ) -> None:
     long = "Bartholomew Featherstonehaugh-Cholmondeley"
     people = (long, "Ann", "Bo", "Cy", "Di", "Ed")
@@ -171,7 +173,7 @@ def test_beside_a_long_name_there_is_room_for_figures_on_a_phone(
     assert widths and max(widths) < 195
 
 
-def test_a_bar_on_a_track_is_its_share_of_all(shown: Callable[..., Any]) -> None:
+def test_a_bar_on_a_track_is_its_share_of_all(shown: Show) -> None:
     corpus, labels = felt_in_months()
     text = "see https://example.org/walks"
     linked = made([talk(datetime(2023, 1, 1), "Ann", "Bo", "Ann", "Bo", "Ann")], text=text)
@@ -221,16 +223,10 @@ def unlike() -> Corpus:
 
 def three() -> Corpus:
     """Of three people two answer within the same minute."""
-    order = ("Cy", "Ann", "Cy", "Bo")
-    talks = []
-    for day in days(0, 1, 2, 3, 4, 5):
-        waits = (0, 40, 400, 40)
-        at, said = day, []
-        for who, wait in zip(order, waits, strict=True):
-            at += timedelta(seconds=wait)
-            said.append((who, at))
-        talks.append(said)
-    return made(talks)
+    said = (("Cy", 0), ("Ann", 40), ("Cy", 440), ("Bo", 480))
+    return made(
+        [[(who, day + timedelta(seconds=at)) for who, at in said] for day in days(0, 1, 2, 3, 4, 5)]
+    )
 
 
 def two_chats() -> Corpus:
@@ -274,19 +270,17 @@ EXPECTED: dict[Callable[[], Corpus], dict[str, str | None]] = {
 
 
 @pytest.mark.parametrize("make", EXPECTED, ids=lambda make: make.__name__)
-def test_sentences_say_what_was_counted(make: Callable[[], Corpus], shown: Any) -> None:
-    corpus = make()
-    told = sentences(corpus)
-    assert glance(shown(corpus)) == told
+def test_sentences_say_what_was_counted(make: Callable[[], Corpus], shown: Show) -> None:
+    told = told_twice(make(), shown)
     assert {name: told.get(name) for name in EXPECTED[make]} == EXPECTED[make]
 
 
-def habits(first: int = 4) -> Corpus:
+def habits() -> Corpus:
     """A year of Sundays: Ann asks and writes long, and both write as often as each other."""
     lines = {"Ann": "shall we go for a long walk along the river?", "Bo": "yes gladly"}
     sessions = []
     for week in range(20):
-        said = talk(FIVE + timedelta(days=first - 1 + 7 * week), *("Ann", "Bo", "Bo", "Ann"))
+        said = talk(FIVE + timedelta(days=3 + 7 * week), *("Ann", "Bo", "Bo", "Ann"))
         messages = (
             Message(f"{week}:{at}", who, time, lines[who]) for at, (who, time) in enumerate(said)
         )
@@ -294,11 +288,9 @@ def habits(first: int = 4) -> Corpus:
     return Corpus("own", "own", (Chat("own", ("Ann", "Bo"), tuple(sessions)),))
 
 
-def test_what_chance_would_give_gives_way(shown: Any) -> None:
+def test_what_chance_would_give_gives_way(shown: Show) -> None:
     """Ties come last; the eighth place is another fact's."""
-    corpus = habits()
-    told = sentences(corpus)
-    assert glance(shown(corpus)) == told
+    told = told_twice(habits(), shown)
     assert told["length"] == "10.0 words a message on average from Ann; Bo writes 2.0 words"
     assert told["question"] == "100% of the messages from Ann ask something; from Bo it is 0%"
     assert told["weekday"] == "100% of the messages come on a Sunday"
@@ -320,7 +312,7 @@ def test_a_share_is_told_where_it_is_no_chance(
     assert _is_expected(count, total, people) is expected
 
 
-def test_figures_of_one_chat_are_not_said_to_be_of_all(shown: Any) -> None:
+def test_figures_of_one_chat_are_not_said_to_be_of_all(shown: Show) -> None:
     page = shown(two_chats())
     assert page.inner_text("#heading") == "2 chats of Ann, Cy and Bo"
     page.select_option("#filter-chat", "0")
@@ -331,13 +323,13 @@ def test_figures_of_one_chat_are_not_said_to_be_of_all(shown: Any) -> None:
     assert "in 2 chats" not in glance(page)["messages"]
 
 
-def test_what_is_felt_is_a_models_and_is_counted(shown: Any) -> None:
+def test_what_is_felt_is_a_models_and_is_counted(shown: Show) -> None:
     page = shown(*felt_in_months())
     assert glance(page)["mood"].split("%", 1)[1].startswith(" of 384 turns sound positive to a m")
     assert "in shares of 384 turns" in page.inner_text("#feelings-body")
 
 
-def test_names_that_are_hidden_are_said_to_be_in_the_file(shown: Any) -> None:
+def test_names_that_are_hidden_are_said_to_be_in_the_file(shown: Show) -> None:
     page = shown(even())
     assert not page.is_visible("#names-held")
     page.check("#hide-names")
