@@ -118,12 +118,13 @@ def bombs() -> dict[str, Callable[[Path], Path]]:
     line = b"x" * (1 << 20)
     talk = [b"12/07/2017, 22:35 - Mara: ", *repeat(line, 3000)]
     objects = [b'{"messages":[', *repeat(b"{}," * 100_000, 100)]
-    small = [b'{"messages":["', line, b'"]}']
+    said = b'{"participants":[],"messages":[{"sender_name":"A","timestamp_ms":1,"content":"'
+    small = [said, line, b'"}]}']
     archives: dict[str, dict[str, list[bytes]]] = {
         "a line of three gigabytes": {"_chat.txt": talk},
         "lines": {"_chat.txt": [b"\n" * (1 << 20)] * 300},
         "objects": {"result.json": objects},
-        "many files of one megabyte": {f"{n}.json": small for n in range(800)},
+        "many files of one megabyte": {f"inbox/a_1/message_{n}.json": small for n in range(800)},
     }
     return {
         **{name: partial(_packed, parts) for name, parts in archives.items()},
