@@ -7,6 +7,7 @@ import itertools
 import os
 import pickle
 import signal
+import threading
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -112,7 +113,7 @@ class RememberedSession:
         if path.exists():
             return pickle.loads(path.read_bytes())
         made = self._session.run(None, inputs)
-        own = path.with_suffix(f".{os.getpid()}")
+        own = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")  # rows run in threads
         own.write_bytes(pickle.dumps(made))
         own.replace(path)  # whole or absent
         return made
