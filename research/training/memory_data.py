@@ -27,6 +27,7 @@ KINDS = ("fact", "list", "date", "infer", "none", "across")  # across: asked in 
 TESTS = "questions_languages_test.jsonl"  # about the chats M
 PASSAGE = 450  # letters of a message that are read at once, about 80 words: few people write more
 OPEN = {"xpersona", "fiction"}  # MIT, and our own
+EARLIER = 12  # L chats from before the shipped encoder was trained
 _SESSION = re.compile(r"== session (\d+), (.+)")
 _MESSAGE = re.compile(r"(\d+) ([^:]+): (.*)")
 
@@ -80,7 +81,12 @@ def in_other_languages() -> Iterator[dict[str, Any]]:
 def is_held(id_: str) -> bool:
     """Whether one of these is for choosing: every third of the first twelve, and all after them,
     which were written when the shipped encoder had been trained."""
-    return id_.startswith("L") and (int(id_[1:]) > 12 or int(id_[1:]) % 3 == 0)
+    return id_.startswith("L") and (not is_earlier(id_) or int(id_[1:]) % 3 == 0)
+
+
+def is_earlier(id_: str) -> bool:
+    """Whether a chat is one of the first L chats."""
+    return id_.startswith("L") and int(id_[1:]) <= EARLIER
 
 
 def open_part(chat: dict[str, Any]) -> dict[str, Any]:

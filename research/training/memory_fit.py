@@ -31,12 +31,12 @@ from realtalk.chat import Chat, Message, Question, Session
 from realtalk.encoders.sentences import OTHER_LANGUAGES, EncodedTexts, SentenceEncoder
 from realtalk.memory.index import FEATURES as NAMES
 from realtalk.memory.index import ChatIndex, SearchedQuestion, features, scale
-from research.training.memory_data import PASSAGE, in_other_languages, is_held
+from research.training.memory_data import PASSAGE, in_other_languages, is_earlier, is_held
 
 HERE = Path(__file__).parent
 SHARE = 0.117  # of a chat's words: what 2,000 words are of a REALTALK chat
 FOLDS = 5
-EARLIER = 10  # how often the first L chats' questions count: those after them are 15 times as many
+OFTEN = 10  # how often the first L chats' questions count: those after them are 15 times as many
 Array = np.ndarray[Any, Any]
 
 
@@ -60,7 +60,7 @@ class Table:
 
     def __init__(self, given: dict[str, Any], stored: dict[str, Array] | SentenceEncoder) -> None:
         """Of what training kept; or encoded now, and searched as the package does."""
-        self.times = EARLIER if is_held(given["id"]) and int(given["id"][1:]) <= 12 else 1
+        self.times = OFTEN if is_earlier(given["id"]) else 1
         chat = chat_of(given)
         is_kept = isinstance(stored, dict)
         self.index = indexed(chat, stored["passages"]) if is_kept else ChatIndex.of(chat, stored)

@@ -29,7 +29,6 @@ LAYERS = (
     ("memory", 4),
     ("memory_multilingual", 2),
 )
-RANK = 96  # numbers of a piece in the shared table; the retriever has some of its own beside them
 SHAPE = {
     "model_type": "bert",
     "vocab_size": 16,  # words come from the table
@@ -69,12 +68,9 @@ def main() -> None:
     save_file(halves, str(BUILD / "layers.safetensors"))
     (BUILD / "config.json").write_text(json.dumps(SHAPE, indent=1), "utf-8")
     with np.load(realtalk_models.path("open_table") / "table.npz") as table:
-        np.savez(
-            BUILD / "open_table.npz",
-            rows=table["rows"],
-            scales=table["scales"],
-            projection=encoders["memory_multilingual"]["projection.weight"][:, :RANK].T,
-        )
+        rows = table["rows"]  # what the projection has beyond their width fills a block of 8 bits
+        projection = encoders["memory_multilingual"]["projection.weight"][:, : rows.shape[1]].T
+        np.savez(BUILD / "open_table.npz", rows=rows, scales=table["scales"], projection=projection)
 
 
 if __name__ == "__main__":
