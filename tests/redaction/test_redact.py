@@ -44,6 +44,7 @@ def dump(corpus: Corpus) -> str:
     marathon, Tamara                          | marathon, Tamara
     Mara2 wrote IMG_Mara.jpg                  | Person1 wrote IMG_Person1.jpg
     ask @theo or @theo_k or @Theo_K.          | ask @Person2 or @handle1 or @handle1.
+    pay faizan.q@okbank, thanks@theo          | pay @handle1, thanks@Person2
     mail ida.b@post.example.org!              | mail <email-1>!
     A@b.co, a@B.co, c@b.co                    | <email-1>, <email-1>, <email-2>
     see https://x.example/a?b=1). ok          | see <link-1>). ok

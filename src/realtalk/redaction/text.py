@@ -53,6 +53,8 @@ _GENERATION = re.compile(r",? (?:[JjSs]r\b\.?|(?:II|III)\b)")
 _NO_WORDS = OrdinaryWords()
 _AND = regex.compile(r"[ ](?:and|&|y|e|et|und|en|i|и|та|ve|aur|और|dan|och|og|ja|és|και|و)[ ]")
 # A message's id as every reader of ours makes it; it cannot hold a name.
+_ACCOUNT = re.compile(r"[\w.+-]+$")
+_LONGEST_ACCOUNT = 64
 _OUR_ID = re.compile(r"D\d+:\d+")
 _Replaced = list[Replacement]
 _Spans = list[NameSpan]
@@ -139,6 +141,9 @@ class Scanner:
                 token = text[start:end]
             if kind == "handle" and spans and spans[-1][1] == start and "emails" in self._keep:
                 continue  # "Person1@post.example", of which the name went before
+            if kind == "handle" and not self._find_squashed(token, names):
+                start = _account_start(text, start, spans[-1][1] if spans else 0)
+                token = text[start:end]
             stand_in = self._stand_in(match, token, names, is_id)
             if stand_in is not None:
                 spans.append((start, end, stand_in))
@@ -393,6 +398,12 @@ def _is_placed(text: str, span: NameSpan, ordinary: OrdinaryWords) -> bool:
     is_word = ordinary.nouns_in_capitals or ordinary.is_word(form) or form in EVERYDAY
     exact = form == span.root or not is_word
     return stands_like_name(text, start, end, ordinary, exact=exact)
+
+
+def _account_start(text: str, start: int, done: int) -> int:
+    """Where "faizan.q@okbank" begins, a payment address, whose "@" is at `start`."""
+    before = _ACCOUNT.search(text, max(done, start - _LONGEST_ACCOUNT), start)
+    return before.start() if before else start
 
 
 def _past_digits(text: str, at: int) -> int:
