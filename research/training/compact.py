@@ -2,6 +2,7 @@
 
     speed_up(bert)                       # before the export: GELU in one operator
     compact(Path("fp32.onnx"), Path("model.onnx"))    # 90 MB → 24 MB, near twice the speed
+    quicken(Path("model.onnx"))          # faster once more, of weights that `coarse` rounded
 
 Activations are scaled per row of a text, never over a batch, so every text's result is
 independent of the batch it is in.
@@ -19,6 +20,7 @@ from onnx import helper, numpy_helper
 
 BLOCK = 128  # weights a scale: a tenth faster than 64
 LEVELS = 31  # of a weight, above nothing and below, where a file shall be small
+ZERO = 128  # an unsigned weight that stands for nothing
 MANY = 1000  # rows of a table of words
 SMALLEST = 20_000  # tables under this many numbers stay fp32: they weigh nothing
 
@@ -119,3 +121,72 @@ def looked_up(path: Path) -> None:
     graph.node.extend(nodes)
     graph.initializer.append(numpy_helper.from_array(np.array([-1], np.int64), "last_axis"))
     onnx.save(model, str(path))
+
+
+def quicken(path: Path) -> None:
+    """Products of a compact file whose weights are `coarse` → sums over blocks, each by itself.
+
+    Every block of inputs is scaled by itself over a whole text and multiplied in whole numbers:
+    where a processor has no instructions for those (AVX2) that takes six tenths of the time of
+    MatMulNBits, of the same weights. LEVELS keep the sums of pairs within 16 bits there: 2 * 255 *
+    31. A text must run alone. Products that read the same are made at once.
+    """
+    model = onnx.load(str(path))
+    graph = model.graph
+    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    together: dict[str, list[Any]] = {}
+    for node in graph.node:
+        if node.op_type == "MatMulNBits" and _width(node) % BLOCK == 0:
+            together.setdefault(node.input[0], []).append(node)
+    nodes: list[Any] = []
+
+    def kept(values: Any, name: str) -> str:
+        if name not in stored:
+            stored[name] = values
+            graph.initializer.append(numpy_helper.from_array(values, name))
+        return name
+
+    for node in list(graph.node):
+        if node.op_type != "MatMulNBits" or _width(node) % BLOCK:
+            nodes.append(node)
+            continue
+        some = together.pop(node.input[0], [])
+        if not some:
+            continue  # made with an earlier one
+        weights = np.concatenate([stored[each.input[1]] for each in some])
+        scales = np.concatenate(
+            [stored[each.input[2]].reshape(-1, weights.shape[1]) for each in some]
+        )
+        whole = np.rint((weights.astype(np.float32) - ZERO) * LEVELS / ZERO).astype(np.int8)
+        steps = scales * np.float32(ZERO / LEVELS)
+        own, count = node.output[0], weights.shape[1]
+        parts = [f"{own}_{at}" for at in range(count)]
+        sizes = kept(np.full(count, BLOCK), f"blocks_{count}")
+        nodes.append(helper.make_node("Split", [node.input[0], sizes], parts, axis=-1))
+        for at, part in enumerate(parts):
+            block = kept(np.ascontiguousarray(whole[:, at].T), f"{part}_w")
+            step = kept(np.ascontiguousarray(steps[:, at]), f"{part}_s")
+            nodes.append(
+                helper.make_node(
+                    "DynamicQuantizeMatMul", [part, block, step], [f"{part}_y"],
+                    domain="com.microsoft",
+                )
+            )  # fmt: skip
+        outputs = [each.output[0] for each in some]
+        summed = outputs[0] if len(some) == 1 else f"{own}_all"
+        nodes.append(helper.make_node("Sum", [f"{part}_y" for part in parts], [summed]))
+        if len(some) > 1:
+            widths = np.array([len(stored[each.input[1]]) for each in some])
+            told = kept(widths, f"widths_{'_'.join(map(str, widths))}")
+            nodes.append(helper.make_node("Split", [summed, told], outputs, axis=-1))
+    read = {name for node in nodes for name in node.input}
+    left = [tensor for tensor in graph.initializer if tensor.name in read]
+    del graph.node[:], graph.initializer[:]
+    graph.node.extend(nodes)
+    graph.initializer.extend(left)
+    onnx.save(model, str(path))
+
+
+def _width(product: Any) -> int:
+    """How many numbers a product reads."""
+    return next(each.i for each in product.attribute if each.name == "K")

@@ -6,8 +6,8 @@
 
 No tokenizer is needed before packing. `o` lists kinds that a source does not mark: its other words
 may be any of them. Test files are never learned from; sentences that equal one of theirs, or share
-half of their runs of five words with them, are dropped. Messages are names_messages.py's; chats
-are read from `chats/` as they are (`chats()`), since they need no generator.
+half of their runs of five words with them, are dropped. Messages are names_messages.py's. Our own
+chats need no generator and are read where they are needed (names_chats.py).
 """
 
 from __future__ import annotations
@@ -27,15 +27,13 @@ from typing import Any
 import numpy as np
 
 from realtalk.encoders.tag_spans import word_case
-from research.training.chats import MARK, every_chat, unmarked
+from research.training.chats import unmarked
+from research.training.names_chats import OF_LABEL, Row
 
 HERE = Path(__file__).parent
 BUILD = HERE / "build" / "names"
 KINDS = ("person", "place", "organisation", "address", "birthday", "number")
 ALIKE = (0, 1, 2)  # names of any kind
-OF_LABEL = {
-    "PER": 0, "LOC": 1, "ORG": 2, "ADDRESS": 3, "DOB": 4, "ID": 5, "FAC": 1, "PATIENT_ID": 5,
-}  # fmt: skip
 UNSURE = {"HANDLE", "PER_NOM", "LOC_NOM", "ORG_NOM", "GPE_NOM", "GROUP", "MUSICARTIST", "TITLE"}
 # What a source leaves unmarked, beside addresses, birthdays and numbers, which few have.
 LACKS = {"restaurant8k": (1, 2), "slurp": (), "nlupp": (1, 2), "indonlu_nerp": (2,)}
@@ -53,7 +51,6 @@ SETS = (
 MOST = 3_000  # sentences per language and source
 GENERATED = 6_000  # messages per language
 LONGEST = 400  # letters
-Row = dict[str, Any]
 
 
 def plain(text: str) -> str:
@@ -142,31 +139,6 @@ def public(folder: Path, tests: Tests, rng: random.Random, most: int) -> Iterato
             rows.sort(key=lambda row: not row["s"])  # those with names first
             named = sum(bool(row["s"]) for row in rows)
             yield from rows[: min(most, named + named // 2 + 50)]
-
-
-def chats() -> Iterator[Row]:
-    """The messages of our own chats, names marked; every fourth chat is held out."""
-    for number, chat in enumerate(every_chat()):
-        for bubble in chat.bubbles:
-            text, spans, unsure = marked(bubble.text)
-            yield {
-                **{"t": text, "s": spans, "u": unsure, "l": chat.lang, "o": []},
-                **{"src": "chats", "dev": chat.held, "chat": number},
-            }
-
-
-def marked(text: str) -> tuple[str, list[list[int]], list[tuple[int, int]]]:
-    """A text without its marks, where names are, and what rules find before the tagger reads."""
-    said, spans, unsure, at = "", [], [], 0
-    for mark in MARK.finditer(text):
-        said += text[at : mark.start()]
-        start, at = len(said), mark.end()
-        said += mark[2]
-        if mark[1] in OF_LABEL:
-            spans.append([start, len(said), OF_LABEL[mark[1]]])
-        else:
-            unsure.append((start, len(said)))
-    return said + text[at:], spans, unsure
 
 
 def is_dev(text: str) -> bool:

@@ -21,13 +21,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from research.training.compact import Fast, coarse, compact
+from research.training.compact import Fast, coarse, compact, quicken
 from research.training.languages_vocab import FIRST, LAST
 from research.training.names_data import BUILD, KINDS
 from research.training.names_model import LONGEST, NameTagger
 from research.training.names_train import body_of, restored, table_of
 
-VERSION = "2"
+VERSION = "3"
 LEVELS = 15  # of a piece's own number, above nothing and below
 
 
@@ -62,6 +62,7 @@ def exported(model: NameTagger, out: Path) -> Path:
         output_names=["tags"], dynamic_axes=axes, opset_version=17, dynamo=False,
     )  # fmt: skip
     compact(full, out / "model.onnx")
+    quicken(out / "model.onnx")
     full.unlink()
     return out / "model.onnx"
 

@@ -24,7 +24,8 @@ import numpy as np
 
 from realtalk.encoders.tag_spans import SIGNS
 from research.training.languages_latin import arabic_in_latin, hindi_in_latin
-from research.training.names_data import Row, Tests
+from research.training.names_chats import FICTION, SAID, Row
+from research.training.names_data import Tests
 
 # What is read: sets of open terms alone, which terms.toml states; "fiction" is our own.
 SOURCES = (
@@ -36,22 +37,12 @@ SOURCES = (
 )  # fmt: skip
 TWINS = frozenset({"parallel.tatoeba.train", "parallel.xpersona.train"})  # `en` is a line as well
 SAME = {"pt-BR": "pt", "pt-MZ": "pt", "zh-TW": "zh", "ary": "ar", "arq": "ar"}
-FICTION = Path(__file__).parent / "fiction"
-# Invented chats: F, H and A are English, of L each is in another language; M is for tests alone.
-SPOKEN = dict(
-    zip(
-        (f"L{at:02}" for at in range(1, 13)),
-        ("es", "de", "pt", "fr", "hi", "id", "ja", "ar", "tr", "ru", "zh", "it"),
-        strict=True,
-    )
-)
 GIVEN = frozenset(
     name.strip()
     for line in (Path(__file__).parent / "names" / "en.lists").read_text("utf-8").splitlines()
     if line.startswith("first:")
     for name in line.partition(":")[2].split(",")
 ) | {"Tom", "Mary", "John", "Jim", "Bill", "Ken", "Bob", "Jane", "Mike", "Boston", "Fadil", "Sami"}
-SAID = re.compile(r"\d+ ([^:]+): (.+)")
 EACH = 3_000  # lines of a language
 MORE = {"en": 9_000}
 NAMED = 0.15  # share of a word's places that are in names, from which on it may be one
@@ -101,14 +92,15 @@ def names_somebody(english: str) -> bool:
 
 
 def fiction() -> Iterator[tuple[str, str]]:
-    """Our own invented chats, without lines that name a speaker."""
-    for path in sorted(FICTION.glob("[FHAL]*.txt")):
+    """Our own chats with assistants (the others are marked: names_chats.py), without lines that
+    name a speaker."""
+    for path in sorted(FICTION.glob("A*.txt")):
         rows = [match for match in map(SAID.match, path.read_text("utf-8").splitlines()) if match]
-        speakers = {word.lower() for row in rows for word in WORD.findall(row[1])}
+        speakers = {word.lower() for row in rows for word in WORD.findall(row[2])}
         for row in rows:
-            words = {word.lower() for word in WORD.findall(row[2])}
+            words = {word.lower() for word in WORD.findall(row[3])}
             if not any(word.startswith(name) for name in speakers for word in words):
-                yield SPOKEN.get(path.stem, "en"), row[2]
+                yield "en", row[3]
 
 
 def lines(folder: Path, tests: Tests, rng: random.Random, each: int = EACH) -> Iterator[Row]:

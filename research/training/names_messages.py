@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from research.training.names_data import Row
+from research.training.names_chats import Row
 from research.training.names_places import places_of
 
 TEMPLATES = Path(__file__).parent / "names"

@@ -6,7 +6,7 @@
 
 Labelled sets are news, dense with names; of a chat's words one in twenty is one, and what was never
 seen is taken for a name ("perfecto", "noooo"). So beside labelled sentences stand messages made
-from templates (names_messages.py), chats of our own (names_data.py), lines of public dialogues
+from templates (names_messages.py), chats of our own (names_chats.py), lines of public dialogues
 (names_lines.py), in which every word is no name but those that may be (`u`), and a message and a
 line in one. Messages of chats come back with other names in them (names_swaps.py). Every row says
 which set it is from; a part of all is read in small letters (names_train.py).
@@ -22,17 +22,19 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from research.training.names_data import BUILD, Row, Tests, chats, held_out, load, pack, save
+from research.training.names_chats import OWN, chats
+from research.training.names_data import BUILD, Row, Tests, held_out, load, pack, save
 from research.training.names_lines import lines, may_be_names, words_in_names
 from research.training.names_messages import JOINED
 from research.training.names_swaps import Swaps
 from research.training.terms import refuse_narrow
 
-MADE = ("generated", "chats")
+MADE = ("generated", *OWN)
 
 LABELLED = 3_000  # rows of a language's public sets
 WOVEN = 0.3  # share of messages that stand beside a line
-NAMED, UNNAMED = 14, 5  # times that a message of a chat is there, with names and without
+# Times that a message of a chat is there, with names and without; the long chats are mostly English.
+COPIES = {"chats": (14, 4), "named": (14, 4), "fiction": (6, 1)}
 ENCODER = Path(__file__).parents[2] / "src" / "realtalk_models" / "ei_multilingual"
 HELD = 60  # dev rows of a language and source
 OTHERS = 200  # lines of a language that no message is in
@@ -68,14 +70,15 @@ def chosen(labelled: list[Row], plain: list[Row], rng: random.Random) -> list[Ro
         learned = [line for line in some if not held_out(line)]
         rows += learned if lang in with_messages else learned[:OTHERS]
         rows += [line for line in some if held_out(line)][:HELD]
-    swap = Swaps([row for row in labelled if row["src"] == "chats" and not held_out(row)], rng)
+    swap = Swaps([row for row in labelled if row["src"] in OWN and not held_out(row)], rng)
     for (source, _, is_held), some in sorted(kept.items()):
         rng.shuffle(some)
         most = {"public": LABELLED}.get(source, len(some))
-        rows += some[: HELD if is_held and source != "chats" else most]
-        if source == "chats" and not is_held:
+        rows += some[: HELD if is_held and source not in OWN else most]
+        if source in OWN and not is_held:
+            named, unnamed = COPIES[source]
             for row in some:
-                rows += [swap(row) for _ in range((NAMED if row["s"] else UNNAMED) - 1)]
+                rows += [swap(row) for _ in range((named if row["s"] else unnamed) - 1)]
     return rows
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
-from research.training.names_data import ALIKE, Row
+from research.training.names_chats import Row
+from research.training.names_data import ALIKE
 from research.training.names_messages import ENDING, LOCALES, Values
 
 CHANGED = 0.75  # of the names of a message

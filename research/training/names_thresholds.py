@@ -30,7 +30,8 @@ from sklearn.linear_model import LogisticRegression
 
 from realtalk.encoders.name_tagger import NameTagger
 from realtalk.encoders.tag_spans import NameWords, features, word_places, words_in
-from research.training.names_data import ALIKE, BUILD, KINDS, Tests, chats, held_out, is_dev, load
+from research.training.names_chats import OWN, chats
+from research.training.names_data import ALIKE, BUILD, KINDS, Tests, held_out, is_dev, load
 from research.training.names_lines import WORD, lines, may_be_names, words_in_names
 
 BORROWED = 150  # words of names of all languages beside a language's own
@@ -145,7 +146,7 @@ def gathered(options: argparse.Namespace) -> Words:
     )
     np.save(options.model / "prior.npy", prior)
     print(f"{len(labelled):,} rows, {len(plain):,} lines counted", flush=True)
-    dev: list[Any] = [row for row in labelled if row["src"] == "chats" and held_out(row)]
+    dev: list[Any] = [row for row in labelled if row["src"] in OWN and held_out(row)]
     numbers = {number: at for at, number in enumerate(sorted({row["chat"] for row in dev}))}
     rows: list[tuple[Any, bool, int, str]] = []
     both = dev + held

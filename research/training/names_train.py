@@ -27,6 +27,7 @@ from torch import Tensor
 
 from research.training.languages_vocab import FIRST, LAST
 from research.training.languages_weights import smallest_numbers
+from research.training.names_chats import OWN
 from research.training.names_data import BUILD, KINDS
 from research.training.names_model import TAGS, NameTagger
 
@@ -160,7 +161,7 @@ def score(model: NameTagger, data: Packed, rows: Any, budget: int) -> dict[str, 
                 if not skipped[at, s[2]] and (marks[s[0] : s[1]] >= 0).all()
             }
             gold = spans(marks)
-            of = data.source[row] if data.source[row] in ("chats", "generated") else "others"
+            of = data.source[row] if data.source[row] in (*OWN, "generated") else "others"
             for key in (f"lang {data.lang[row]}", f"of {of}", f"{of} {data.lang[row]}", "all"):
                 for place, count in enumerate((len(said & gold), len(said), len(gold))):
                     counts[key][place] += count
@@ -186,7 +187,7 @@ def drawn(tokens: Tensor, case: Tensor, mask: Tensor, share: float) -> tuple[Ten
 def train(model: NameTagger, data: Packed, options: argparse.Namespace) -> dict[str, Any]:
     device = data.tokens.device
     rng = np.random.default_rng(options.seed)
-    dev, of_chats = np.flatnonzero(data.dev), data.source == "chats"
+    dev, of_chats = np.flatnonzero(data.dev), np.isin(data.source, OWN)
     learned = [each for each in model.parameters() if each.requires_grad]
     optimizer = torch.optim.AdamW(
         learned, lr=options.lr, weight_decay=0.01, fused=device.type == "cuda"

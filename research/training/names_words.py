@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.encoders.tag_spans import SIGNS, WORD, NameWords
-from research.training.chats import MARK, every_chat
-from research.training.names_data import ALIKE, chats
+from research.training.names_chats import chats
+from research.training.names_data import ALIKE
 from research.training.names_lines import SOURCES, read
 from research.training.names_messages import TEMPLATES
 from research.training.names_places import COUNTRIES, places_of
@@ -58,7 +58,7 @@ def of_lists() -> Iterator[str]:
 
 
 def of_chats() -> Iterator[str]:
-    """What is marked in the chats of our own that are not held out."""
+    """What is marked in our own chats that are not held out."""
     for row in chats():
         if not row["dev"]:
             yield from (row["t"][s:e] for s, e, kind in row["s"] if kind in ALIKE)
@@ -68,9 +68,12 @@ def said(folder: Path) -> Iterator[tuple[str, str]]:
     """Languages and texts of the open sets, and our own chats without what is marked there."""
     for source in SOURCES:
         yield from read(folder, source)
-    for chat in every_chat():
-        if not chat.held:
-            yield from ((chat.lang, MARK.sub(" ", bubble.text)) for bubble in chat.bubbles)
+    for row in chats():
+        if not row["dev"]:
+            text = list(row["t"])
+            for start, end in (*((s, e) for s, e, _ in row["s"]), *row["u"]):
+                text[start:end] = " " * (end - start)
+            yield row["l"], "".join(text)
 
 
 def plain_counts(folder: Path, names: set[str]) -> Counter[str]:

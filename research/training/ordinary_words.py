@@ -27,8 +27,8 @@ from research.training.chats import every_chat
 from research.training.ei_data import read_rows
 from research.training.identifier_data import HINDI_WORDS, MISTAKEN, NOT_ENGLISH, SAME, SETS, TWINS
 from research.training.languages_sources import DROPPED, lines
+from research.training.names_chats import marked
 from research.training.names_data import SETS as NAMED
-from research.training.names_data import marked
 
 OUT = Path(__file__).parents[2] / "src/realtalk/text/ordinary.txt.gz"
 NAMES = Path(__file__).parents[2] / "src/realtalk_models/names/words.npz"
