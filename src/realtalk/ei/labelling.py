@@ -164,7 +164,13 @@ class CachedLabels:
                 labels = self._labeller.label(missing, advance)
                 for turn, label in zip(missing, labels, strict=True):
                     self._labels[turn.chat][turn.turn] = label
-                self._save({turn.chat for turn in missing})
+                keep_labels(
+                    (
+                        self.places[chat],
+                        [{"turn": at, **answers(own)} for at, own in self._labels[chat].items()],
+                    )
+                    for chat in {turn.chat for turn in missing}
+                )
             yield from (self._labels[turn.chat][turn.turn] for turn in block)
 
     def find(self, turn: TurnInput) -> Label | None:
@@ -172,13 +178,6 @@ class CachedLabels:
         label = self._labels[turn.chat].get(turn.turn)
         lasting = label is None or LASTING.issuperset(label.unscored.values())
         return label if lasting or not self._asks else None
-
-    def _save(self, chats: Iterable[str]) -> None:
-        known = ((chat, self._labels[chat].items()) for chat in chats)
-        keep_labels(
-            (self.places[chat], [{"turn": turn, **answers(label)} for turn, label in labels])
-            for chat, labels in known
-        )
 
 
 def keep_labels(chats: Iterable[tuple[Path, Sequence[Mapping[str, Any]]]]) -> None:
