@@ -35,6 +35,7 @@ from realtalk.describe.values import (
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import CorpusStream
 from realtalk.formats.tables import Tables
+from realtalk.grouping import grouped
 
 # Figures of some chats each → the figures of the whole corpus, equal to the last digit.
 #
@@ -294,13 +295,10 @@ def _chats(
         )
         .iter_rows(named=True)
     }
-    speaking: dict[str, list[SpeakerStats]] = {}
-    for chat, *figures in (
-        lines.group_by("chat", "speaker", maintain_order=True)
-        .agg(pl.len(), pl.col.new_turn.sum(), pl.col.words.sum())
-        .iter_rows()
-    ):
-        speaking.setdefault(chat, []).append(SpeakerStats(*figures))
+    said = lines.group_by("chat", "speaker", maintain_order=True).agg(
+        pl.len(), pl.col.new_turn.sum(), pl.col.words.sum()
+    )
+    speaking = grouped((chat, SpeakerStats(*figures)) for chat, *figures in said.iter_rows())
     attached = (
         tables.messages.lazy()
         .select("chat", "attachments")
@@ -335,9 +333,8 @@ def _chats(
 
 def _counts(frame: pl.DataFrame, column: str) -> dict[str, Counted]:
     """How often each value of a column occurs in each chat, sorted by value."""
-    by_chat: dict[str, list[tuple[str, int]]] = {}
-    for chat, value, number in frame.group_by("chat", column).len().sort(column).iter_rows():
-        by_chat.setdefault(chat, []).append((value, number))
+    rows = frame.group_by("chat", column).len().sort(column).iter_rows()
+    by_chat = grouped((chat, (value, number)) for chat, value, number in rows)
     return {chat: tuple(counts) for chat, counts in by_chat.items()}
 
 

@@ -96,6 +96,7 @@ from realtalk.files.writing import (
 )
 from realtalk.formats.store import CorpusStream
 from realtalk.formats.tables import to_corpus
+from realtalk.grouping import grouped
 
 _IN_A_ROW = 4
 # What is kept of a chat, to the last bit of what a labeller said.
@@ -142,9 +143,7 @@ class CachedLabels:
         self._asks = bool(getattr(labeller, "asks", False))
         cache_limit()  # before the slow part: what is set wrong is said at once
         folder = cache_folder(cache) / "labels"
-        chats: dict[str, list[TurnInput]] = {}
-        for turn in turns:
-            chats.setdefault(turn.chat, []).append(turn)
+        chats = grouped((turn.chat, turn) for turn in turns)
         self.places = {
             chat: folder / f"{_content_key(labeller, some)}.parquet" for chat, some in chats.items()
         }

@@ -45,7 +45,7 @@ from __future__ import annotations
 import hashlib
 import math
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -59,6 +59,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import chats_in
 from realtalk.formats.tables import Tables
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import Truth, Whole
 from realtalk.registry import at_least
 from realtalk.threads.forest import NO_TIME, Forest
@@ -204,9 +205,7 @@ def _last(forest: Forest, rows: Whole, rules: Protocol) -> Truth:
     if rules.split == "global":
         after: Truth = times >= times[min(len(rows) - 1, int(len(rows) * (1 - rules.test_share)))]
         return after
-    places: dict[int, list[int]] = {}
-    for place, author in enumerate(forest.author[rows].tolist()):
-        places.setdefault(author, []).append(place)
+    places = grouped((author, at) for at, author in enumerate(forest.author[rows].tolist()))
     test = np.zeros(len(rows), np.bool_)
     for own in places.values():
         count = max(1, int(len(own) * rules.test_share + 0.5))
@@ -384,7 +383,7 @@ class Samples:
         """Replies of others in the domain, from the train part, before the cutoff, latest first."""
         forest, plain = self._forest, self._forest.plain
         excluded = {plain.author[row], self._histories.stranger(row)}
-        rows = self._train_rows[forest.post(row).domain]
+        rows = self._train_rows.get(forest.post(row).domain, [])
         stop = bisect_left(rows, plain.time[row], key=plain.time.__getitem__)
         for candidate in reversed(rows[max(0, stop - _LOOKED_AT) : stop]):
             # Neither by the user nor in answer to them: it would tell about the person.
@@ -396,10 +395,8 @@ class Samples:
     @cached_property
     def _train_rows(self) -> dict[str, list[int]]:
         """The train part by domain, oldest first."""
-        learned: dict[str, list[int]] = defaultdict(list)
-        for row in self._rows_of_targets.learned.tolist():
-            learned[self._forest.post(row).domain].append(row)
-        return learned
+        learned = self._rows_of_targets.learned.tolist()
+        return grouped((self._forest.post(row).domain, row) for row in learned)
 
     def _solved_by_outcome(self, place: int, own: bool) -> list[int]:
         """As released: from the same thread, or for np from the next target's thread."""
