@@ -22,7 +22,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from realtalk.formats.opening import open_reading
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import PROTOCOLS, SETTINGS, TASKS, protocol
 
 SECONDS = 90.0
@@ -58,7 +58,7 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
     corpus = open_reading(given.path).reading.corpus
     lap("read")
     rules = protocol(given.protocol, shots=given.shots)
-    samples = make_samples(corpus, given.task, protocol=rules)
+    samples = Draw(given.task, rules).samples(corpus)
     lap("targets")
     found["targets"] = f"{len(samples.targets):,}"
     for setting in SETTINGS:

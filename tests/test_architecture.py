@@ -1,6 +1,6 @@
 """Data flows one way: a module imports only from its left.
 
-installing, cells, lazy → errors, notebook → registry, chat → files → text → formats
+installing, cells, grouping, lazy → errors, notebook → registry, chat → files → text → formats
 → describe | encoders | models → metrics | redaction → evals → engine → ei
 → memory | persona | threads → tasks → pages → web | assistant → api → cli
 
@@ -24,7 +24,7 @@ ROOT = Path(realtalk.__file__).parent
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(rooms.split())
     for rooms in (
-        "installing cells lazy",
+        "installing cells grouping lazy",
         "errors notebook",
         "registry chat",
         "files",

@@ -28,7 +28,7 @@ from realtalk.chat import Corpus
 from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import BUDGET, PROMPT_VERSION, LlmPredictor
 from realtalk.threads.benchmark import ThreadTask
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import SETTINGS, TASKS, protocol
 
 HERE = Path(__file__).parent
@@ -94,13 +94,9 @@ def rows(corpus: Corpus, name: str, rules: Sequence[Rules], limit: int) -> Itera
     predictor = LlmPredictor(model="realtalk/any")
     for each in rules:
         for task_name in TASKS:
-            samples = make_samples(
-                corpus,
-                task_name,
-                protocol=protocol(each.protocol, **each.settings),
-                limit=limit,
-                train_limit=TRAIN,
-            )
+            samples = Draw(
+                task_name, protocol(each.protocol, **each.settings), limit=limit, train_limit=TRAIN
+            ).samples(corpus)
             task = ThreadTask(samples, SETTINGS)
             for stage in task.stages(corpus):
                 title = f"{name} {each.name} {task_name} {stage.title}"

@@ -29,7 +29,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import read_answer
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import Value, make_predictor
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import SETTINGS, TASKS, Setting, Target, Task, protocol
 from research.experiments.threads_prepare import RULES, TRAIN, corpus_name
 from research.papers.shared_rows import PredictionKey, shared_frame, write_shared
@@ -110,8 +110,8 @@ def scored(
     """The rows of every set, and of the predictors on the same replies."""
     for rules in dict.fromkeys(each.protocol for each in RULES):
         for task_name in TASKS:
-            samples = make_samples(
-                corpus, task_name, protocol=protocol(rules), limit=limit, train_limit=TRAIN
+            samples = Draw(task_name, protocol(rules), limit=limit, train_limit=TRAIN).samples(
+                corpus
             )
             task = ThreadTask(samples, SETTINGS)
             about["counts"][f"{name} {rules} {task_name}"] = asdict(samples.counts)
@@ -214,13 +214,9 @@ def predicted(corpus: Corpus, name: str, task: ThreadTask, plan: Planned) -> lis
     samples = task.samples
     if plan.rules == "with-scores":
         tested = len(samples.part("test"))
-        samples = make_samples(
-            corpus,
-            plan.task,
-            protocol=protocol(with_scores=True),
-            limit=tested,
-            train_limit=TRAIN,
-        )
+        samples = Draw(
+            plan.task, protocol(with_scores=True), limit=tested, train_limit=TRAIN
+        ).samples(corpus)
     title = plan.title.replace(" ", "-")
     folder = BUILD / "same" / f"{name}-{plan.rules}-{plan.task}-{title}"
     predictor = make_predictor(plan.predictor, dict(plan.given))

@@ -20,7 +20,7 @@ from pathlib import Path
 from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import LEAKS, SETTINGS, Setting, protocol
 from research.papers.shared_rows import PredictionKey, shared_frame, write_shared
 from research.results import ROWS
@@ -88,7 +88,7 @@ def main() -> None:
                     with_scores=plan.rules == "with-scores",
                 )
             )
-            samples = make_samples(corpus, plan.task, protocol=rules, limit=TEST, train_limit=TRAIN)
+            samples = Draw(plan.task, rules, limit=TEST, train_limit=TRAIN).samples(corpus)
             known = (plan.rules, plan.task)
         counts[f"{plan.rules}, {plan.task}"] = asdict(samples.counts)
         folder = BUILD / f"{plan.rules}-{plan.task}-{plan.title.replace(' ', '-')}"

@@ -13,7 +13,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.benchmark import ThreadTask, predictions, run_threads
 from realtalk.threads.predictors import make_predictor
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import Task
 from refusals import refused
 from research.papers.shared_rows import (
@@ -80,7 +80,7 @@ def test_the_same_names_in_two_corpora_are_two_people(tmp_path: Path) -> None:
 
 def test_a_runs_folder_is_read_too(tmp_path: Path) -> None:
     corpus = open_reading("sample-threads").reading.corpus
-    task = ThreadTask(make_samples(corpus, "sentiment"), ("p-conv", "p-nonconv"))
+    task = ThreadTask(Draw("sentiment").samples(corpus), ("p-conv", "p-nonconv"))
     run = run_threads(corpus, task, make_predictor("majority"), tmp_path / "run")
     loaded = load_predictions([tmp_path / "run"])
     (found,) = loaded

@@ -13,7 +13,7 @@ from realtalk.chat import Corpus
 from realtalk.evals.values import Row
 from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import SETTINGS, TASKS
 from research.papers.shared_rows import PredictionKey, load_predictions, shared_frame, write_shared
 from research.results import ROWS, threads_answers
@@ -43,7 +43,7 @@ def made_up(corpus: Corpus, rules: str = "clean 0 recent") -> dict[tuple[str, st
     """An answer to every prompt of one set of rules; the third of each three cannot be read."""
     answers: dict[tuple[str, str], Row] = {}
     for task in TASKS:
-        for target in make_samples(corpus, task, limit=LIMIT).part("test"):
+        for target in Draw(task, limit=LIMIT).samples(corpus).part("test"):
             for setting in SETTINGS:
                 title = f"sample {rules} {task} {setting}"
                 at = len(answers)
@@ -68,7 +68,7 @@ def test_answers_are_read_and_scored_by_the_package(scripts: Any, corpus: Corpus
     answers = made_up(corpus)
     about = no_report(scripts)
     for name in TASKS:
-        task = ThreadTask(make_samples(corpus, name, limit=LIMIT), SETTINGS)
+        task = ThreadTask(Draw(name, limit=LIMIT).samples(corpus), SETTINGS)
         rows = scripts.answered(task, f"sample clean 0 recent {name}", answers, about)
         assert len(rows) == 4 * LIMIT
         for row in rows:
@@ -103,7 +103,7 @@ def test_answers_that_are_missing_are_counted(scripts: Any, corpus: Corpus) -> N
     for key in gone:
         del answers[key]
     about = no_report(scripts)
-    task = ThreadTask(make_samples(corpus, "impact", limit=LIMIT), SETTINGS)
+    task = ThreadTask(Draw("impact", limit=LIMIT).samples(corpus), SETTINGS)
     rows = scripts.answered(task, "sample clean 0 recent impact", answers, about)
     assert len(rows) == 4 * LIMIT - 5
     assert about["lacking"] == {title: 5}
@@ -125,7 +125,7 @@ def test_answers_of_several_calls_are_joined(scripts: Any, tmp_path: Path) -> No
 
 
 def test_who_wrote_it_learns_from_other_threads_and_before(scripts: Any, corpus: Corpus) -> None:
-    targets = make_samples(corpus, "next_text").part("test")
+    targets = Draw("next_text").samples(corpus).part("test")
     authors = scripts.Authors(corpus, targets)
     assert sum(authors.known.values()) == len({target.user for target in targets})
     texts = {target.text for target in targets}

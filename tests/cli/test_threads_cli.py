@@ -16,15 +16,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three small runs on the sample, made once."""
     from realtalk.threads.benchmark import ThreadTask, run_threads
     from realtalk.threads.predictors import make_predictor
-    from realtalk.threads.sampling import make_samples
+    from realtalk.threads.sampling import Draw
     from realtalk.threads.values import SETTINGS
 
     corpus = open_reading("sample-threads").reading.corpus
     folder = tmp_path_factory.mktemp("runs")
-    task = ThreadTask(make_samples(corpus, "sentiment"), SETTINGS)
+    task = ThreadTask(Draw("sentiment").samples(corpus), SETTINGS)
     for name in ("majority", "mean"):
         run_threads(corpus, task, make_predictor(name), folder / name)
-    impact = ThreadTask(make_samples(corpus, "impact"), SETTINGS)
+    impact = ThreadTask(Draw("impact").samples(corpus), SETTINGS)
     run_threads(corpus, impact, make_predictor("mean"), folder / "impact")
     return folder
 

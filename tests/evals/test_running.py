@@ -28,7 +28,7 @@ from realtalk.persona.turns import tasks_of
 from realtalk.threads.baselines import Majority
 from realtalk.threads.benchmark import ThreadTask, rescore_threads, run_threads
 from realtalk.threads.predictors import make_predictor
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import PROTOCOLS, Case, protocol, stored_protocol
 from refusals import refused
 from samples import read_sample
@@ -204,7 +204,7 @@ class Echoing(Majority):
 
 def test_texts_are_scored_again(tmp_path: Path, run: Any) -> None:
     chosen = {"limit": 8, "train_limit": None, "seed": 5}
-    samples = make_samples(POSTS, "next_text", limit=8, seed=5)
+    samples = Draw("next_text", limit=8, seed=5).samples(POSTS)
     task = ThreadTask(samples, ("p-conv", "np-conv"), chosen)
     straight = run_threads(POSTS, task, Echoing(), tmp_path / "run")
     rewrite(tmp_path / "run", "rows", {2: {"bleu": 99.0, "left_out": ["bleu: none"]}})
@@ -219,7 +219,7 @@ def test_texts_are_scored_again(tmp_path: Path, run: Any) -> None:
 
 
 def test_where_no_scores_are_stored_none_are_rescored(tmp_path: Path, run: Any) -> None:
-    task = ThreadTask(make_samples(POSTS, "sentiment", limit=8), ("p-conv",))
+    task = ThreadTask(Draw("sentiment", limit=8).samples(POSTS), ("p-conv",))
     run_threads(POSTS, task, make_predictor("majority"), tmp_path / "run")
     before = (tmp_path / "run" / "rows.jsonl").read_bytes()
     status, out, err = run("runs rescore run nowhere")  # the corpus is not read

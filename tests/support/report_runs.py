@@ -28,7 +28,7 @@ from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 
 HOSTILE = (
     "</script><script>window.hit=1</script><img src=x onerror=window.hit=1>\u2028'\"&amp;\\u2028"
@@ -117,7 +117,7 @@ def write_runs(folder: Path) -> Path:
     threads = open_reading("sample-threads").reading.corpus
     run_threads(
         threads,
-        ThreadTask(make_samples(threads, "sentiment", limit=40), ("p-conv", "np-nonconv")),
+        ThreadTask(Draw("sentiment", limit=40).samples(threads), ("p-conv", "np-nonconv")),
         make_predictor("majority"),
         folder / "threads",
     )

@@ -19,14 +19,14 @@ from realtalk.chat import Corpus, Message
 from realtalk.errors import RealtalkError
 from realtalk.threads.asking import prompt
 from realtalk.threads.forest import ticks
-from realtalk.threads.sampling import Samples, make_samples
+from realtalk.threads.sampling import Draw, Samples
 from realtalk.threads.values import LEAKS, RELEASED, SETTINGS, TASKS, Case, Protocol, protocol
 from thread_trees import forum, said, small_forum, thread
 from tries import tries
 
 
 def asked(task: str, *leaks: str, **settings: Any) -> Samples:
-    return make_samples(small_forum(), task, protocol=protocol(leaks=leaks, **settings))
+    return Draw(task, protocol(leaks=leaks, **settings)).samples(small_forum())
 
 
 def one(task: str, setting: str, key: str, *leaks: str) -> Case:
@@ -60,7 +60,7 @@ def test_target_by_outcome_takes_the_latest_of_equals_and_nothing_small() -> Non
         )
         rules = protocol(leaks=("target-by-outcome",), least=1)
         try:
-            found = make_samples(forum(chat), "sentiment", protocol=rules).targets
+            found = Draw("sentiment", rules).samples(forum(chat)).targets
         except RealtalkError as error:
             assert "no reply can be asked about" in str(error)
             return []
@@ -87,13 +87,13 @@ def test_flat_tree() -> None:
         who = ("theo", "mara")[n % 2]
         talk.append(said(f"c{n}", who, n + 1, f"{n}" * 300, 1, f"c{n - 1}" if n else "p"))
     corpus = forum(thread("t", *talk))
-    whole = make_samples(corpus, "sentiment").of("p-conv")[-1]
+    whole = Draw("sentiment").samples(corpus).of("p-conv")[-1]
     assert ids(whole.conversation) == ["p", "c0", "c1", "c2", "c3", "c4"]
     rules = protocol(leaks=("flat-tree",))
-    flat = make_samples(corpus, "sentiment", protocol=rules).of("p-conv")[-1]
+    flat = Draw("sentiment", rules).samples(corpus).of("p-conv")[-1]
     assert [(each.id, len(each.text)) for each in flat.conversation] == [("p", 503), ("c4", 103)]
     # The third task does send its tree.
-    tree = make_samples(corpus, "next_text", protocol=rules).of("p-conv")[-1]
+    tree = Draw("next_text", rules).samples(corpus).of("p-conv")[-1]
     assert ids(tree.conversation) == ids(whole.conversation)
 
 
@@ -161,7 +161,7 @@ def test_scores_shown() -> None:
 
 def test_released_is_all_of_them() -> None:
     assert set(RELEASED.leaks) == set(LEAKS) and RELEASED.name == "released"
-    samples = make_samples(small_forum(), "impact", protocol=RELEASED)
+    samples = Draw("impact", RELEASED).samples(small_forum())
     assert [target.key for target in samples.targets] == ["slugs/s3"]
     found = prompt(samples.of("p-conv")[0])
     assert "expected to be positive" in found and "→ -7" in found and "(score 12)" in found
@@ -240,7 +240,7 @@ def checked(found: Marked, rules: Protocol) -> list[str]:
     wrong = []
     for task in TASKS:
         try:
-            samples = make_samples(found.corpus, task, protocol=rules)
+            samples = Draw(task, rules).samples(found.corpus)
         except RealtalkError as error:
             assert "no reply can be asked about" in str(error)
             continue

@@ -20,7 +20,7 @@ from realtalk.files.caches import remove, survey
 from realtalk.files.progress import Progress, silent
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
-from realtalk.threads.sampling import Samples, make_samples
+from realtalk.threads.sampling import Draw, Samples
 from realtalk.threads.values import SETTINGS, Setting, protocol
 from realtalk.threads.vectors import Vectors, VectorStore
 from samples import read_sample
@@ -48,7 +48,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 def near() -> Samples:
-    return make_samples(CORPUS, "sentiment", protocol=NEAR, limit=12, train_limit=12)
+    return Draw("sentiment", NEAR, limit=12, train_limit=12).samples(CORPUS)
 
 
 def test_a_text_is_encoded_once_for_all_settings_and_runs(encoded: list[str]) -> None:

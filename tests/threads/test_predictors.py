@@ -26,7 +26,7 @@ from realtalk.threads.predictors import (
     Value,
     hide_truth,
 )
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import Case, Protocol, Task
 from refusals import refused
 from thread_items import item, shown
@@ -257,7 +257,7 @@ def test_a_predictor_that_cannot_do_the_task_is_refused() -> None:
     corpus = small_forum()
 
     def refuse(predictor: Predictor, task: Task, **rules: Any) -> None:
-        samples = make_samples(corpus, task, protocol=Protocol(**rules))
+        samples = Draw(task, Protocol(**rules)).samples(corpus)
         ThreadTask(samples, ("p-conv",)).refuse_predictor(predictor, corpus)
 
     with refused("mean does not do next_text"):

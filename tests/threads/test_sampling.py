@@ -18,7 +18,7 @@ from realtalk.encoders.tokens import count_tokens
 from realtalk.formats.opening import open_reading
 from realtalk.formats.published.reddit import NOBODY
 from realtalk.threads.asking import prompt
-from realtalk.threads.sampling import Samples, make_samples
+from realtalk.threads.sampling import Draw, Samples
 from realtalk.threads.values import SETTINGS, TASKS, Case, protocol
 from refusals import refused
 from samples import read_sample
@@ -29,7 +29,7 @@ from work_done import lines_run
 def sampled(task: str = "sentiment", *threads: Chat, **rules: Any) -> Samples:
     """Of the small forum, or of the threads."""
     corpus = forum(*threads) if threads else small_forum()
-    return make_samples(corpus, task, protocol=protocol(**rules))
+    return Draw(task, protocol(**rules)).samples(corpus)
 
 
 def ids(shown: Sequence[Any]) -> list[str]:
@@ -55,9 +55,9 @@ def test_columns_give_the_samples_of_the_corpus(
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading = open_reading("sample-threads").reading
-    whole = make_samples(reading.corpus, "sentiment")
+    whole = Draw("sentiment").samples(reading.corpus)
     monkeypatch.setattr("realtalk.formats.store._AT_ONCE", at_once)
-    some = make_samples(reading.tables, "sentiment")
+    some = Draw("sentiment").samples(reading.tables)
     assert (some.targets, some.counts) == (whole.targets, whole.counts)
     assert list(some.of("np-conv", "test")[:20]) == list(whole.of("np-conv", "test")[:20])
 
@@ -162,7 +162,7 @@ def test_examples_are_solved_replies_of_others_from_before() -> None:
 def test_a_draw_depends_on_seed_and_id_alone() -> None:
     corpus = read_sample("sample-threads")
     one, other = (
-        make_samples(corpus, "impact", limit=20, train_limit=5, seed=seed) for seed in (0, 1)
+        Draw("impact", limit=20, train_limit=5, seed=seed).samples(corpus) for seed in (0, 1)
     )
     assert len(one.targets) == 25 and one.counts.skipped["not drawn"] > 0
     assert one.targets != other.targets
@@ -171,7 +171,7 @@ def test_a_draw_depends_on_seed_and_id_alone() -> None:
     (post, *replies) = small.chats[0].messages
     other_scores = (replace(each, extra=pack_extra({"score": 9})) for each in replies)
     rescored = forum(thread("slugs", post, *other_scores), *small.chats[1:])
-    picks = [make_samples(corpus, "sentiment", limit=3).targets for corpus in (small, rescored)]
+    picks = [Draw("sentiment", limit=3).samples(corpus).targets for corpus in (small, rescored)]
     first, second = ([target.key for target in targets] for targets in picks)
     assert first == second
 
@@ -208,7 +208,7 @@ def test_wrong_names_and_numbers_are_one_line_errors() -> None:
     with refused("no reply can be asked about"):
         sampled("impact", least=99)
     with refused("limit must be 1 or more"):
-        make_samples(small_forum(), "impact", limit=-1)
+        Draw("impact", limit=-1).samples(small_forum())
 
 
 def test_nearness_chooses_what_speaks_of_the_same() -> None:
@@ -307,12 +307,12 @@ def test_scores_as_strings_and_worse(tmp_path: Path) -> None:
     path = tmp_path / "threads.json"
     path.write_text(json.dumps({"mara": [post]}))
     corpus = open_reading(path).reading.corpus
-    samples = make_samples(corpus, "impact", protocol=protocol(with_scores=True))
+    samples = Draw("impact", protocol(with_scores=True)).samples(corpus)
     assert sorted(target.score or 0 for target in samples.targets) == [-3, 4, 12, 1000]
     assert samples.counts.skipped == {"has no score": 6}
     assert samples.of("p-conv")[0].conversation[0].score == 7
     # Text is to be written, not scored: there a missing score is no reason.
-    assert len(make_samples(corpus, "next_text").targets) == 10
+    assert len(Draw("next_text").samples(corpus).targets) == 10
 
 
 HOSTILE = (

@@ -11,7 +11,7 @@ import pytest
 
 from realtalk.encoders.tokens import count_tokens
 from realtalk.threads.asking import load_prompts, prompt
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import (
     CLEAN,
     LEAKS,
@@ -30,7 +30,7 @@ from thread_trees import small_forum
 
 
 def test_sections_stand_where_the_setting_has_them() -> None:
-    samples = make_samples(small_forum(), "sentiment")
+    samples = Draw("sentiment").samples(small_forum())
     place = next(n for n, target in enumerate(samples.targets) if target.key == "fence/f6")
     both = prompt(samples.of("p-conv")[place])
     assert "theo: Tar it may be" in both and "- Torch it is, thank you" in both
@@ -42,7 +42,7 @@ def test_sections_stand_where_the_setting_has_them() -> None:
 
 
 def test_the_wording_is_the_same_for_a_stranger() -> None:
-    samples = make_samples(small_forum(), "impact")
+    samples = Draw("impact").samples(small_forum())
     own, other = samples.of("p-conv")[-1], samples.of("np-conv")[-1]
     assert own.history != other.history
     assert prompt(own) == prompt(replace(other, history=own.history, setting="p-conv"))
@@ -52,7 +52,7 @@ def test_the_wording_is_the_same_for_a_stranger() -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_a_budget_is_kept_and_used(rules: Protocol, task: str) -> None:
     corpus = read_sample("sample-threads")
-    samples = make_samples(corpus, task, protocol=rules, limit=4, train_limit=1)
+    samples = Draw(task, rules, limit=4, train_limit=1).samples(corpus)
     for setting in SETTINGS:
         for sample in samples.of(setting):
             whole = prompt(sample)
@@ -66,7 +66,7 @@ def test_a_budget_is_kept_and_used(rules: Protocol, task: str) -> None:
 
 def test_the_parent_and_the_answer_of_an_example_stay_longest() -> None:
     corpus = read_sample("sample-threads")
-    samples = make_samples(corpus, "sentiment", protocol=protocol(shots=1))
+    samples = Draw("sentiment", protocol(shots=1)).samples(corpus)
     long = [each for each in samples.of("p-conv", "test") if len(each.conversation) > 3]
     assert long
     for sample in long:
@@ -77,7 +77,7 @@ def test_the_parent_and_the_answer_of_an_example_stay_longest() -> None:
 
 
 def test_too_small_a_budget_says_what_is_needed() -> None:
-    sample = make_samples(small_forum(), "impact").of("p-conv")[-1]
+    sample = Draw("impact").samples(small_forum()).of("p-conv")[-1]
     with refused("allow at least") as caught:
         prompt(sample, 20)
     needed = int(str(caught.value).rpartition(" ")[2].replace(",", ""))
@@ -88,7 +88,7 @@ def test_a_folder_replaces_prompts(tmp_path: Path) -> None:
     (tmp_path / "next_text.md").write_text("As {user}: {examples}{history}{conversation}!")
     prompts = load_prompts(tmp_path)
     assert prompts.version.startswith("sha256:") and load_prompts().version == "1"
-    sample = make_samples(small_forum(), "next_text").of("np-nonconv")[0]
+    sample = Draw("next_text").samples(small_forum()).of("np-nonconv")[0]
     assert prompt(sample, prompts=prompts).startswith("As theo:")
     (tmp_path / "impact.md").write_text("What is it worth?")
     with refused("does not show the examples"):

@@ -18,7 +18,7 @@ from realtalk.metrics.statistics import holm
 from realtalk.threads.baselines import Majority, Regression
 from realtalk.threads.benchmark import ThreadTask, best_of, draw_runs, predictions, run_threads
 from realtalk.threads.predictors import Value, make_predictor
-from realtalk.threads.sampling import Samples, make_samples
+from realtalk.threads.sampling import Draw, Samples
 from realtalk.threads.scoring import scores_of
 from realtalk.threads.values import Case, Protocol, Setting, Task
 from refusals import refused
@@ -206,7 +206,7 @@ CORPUS = read_sample("sample-threads")
 
 @pytest.fixture(scope="module")
 def samples() -> Samples:
-    return make_samples(CORPUS, "sentiment", limit=60)
+    return Draw("sentiment", limit=60).samples(CORPUS)
 
 
 class Nosy(Majority):
@@ -247,13 +247,13 @@ def test_a_run_has_a_row_a_reply_and_setting(samples: Samples, tmp_path: Path) -
 
 
 def test_what_is_not_clean_is_said(tmp_path: Path) -> None:
-    open_ = make_samples(CORPUS, "impact", protocol=Protocol(with_scores=True), limit=40)
+    open_ = Draw("impact", Protocol(with_scores=True), limit=40).samples(CORPUS)
     shown = ThreadTask(open_, ("p-conv",))
     run = run_threads(CORPUS, shown, make_predictor("parent"), tmp_path / "p")
     assert run.name == "parent [with scores]"
     assert any("as of the crawl" in note for note in run.cautions)
     leaky = Protocol(leaks=("sign-shown",))
-    told = ThreadTask(make_samples(CORPUS, "impact", protocol=leaky, limit=40), ("p-conv",))
+    told = ThreadTask(Draw("impact", leaky, limit=40).samples(CORPUS), ("p-conv",))
     run = run_threads(CORPUS, told, make_predictor("mean"), tmp_path / "m")
     assert run.name == "mean (log) [clean+sign-shown]"
     assert any("leaks" in note for note in run.cautions)
@@ -272,7 +272,7 @@ class Small(Regression):
 
 def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(tmp_path: Path) -> None:
     """In the midst of a block, and of a row: what a kill leaves of the rows."""
-    task = ThreadTask(make_samples(CORPUS, "impact"), ("p-conv",))
+    task = ThreadTask(Draw("impact").samples(CORPUS), ("p-conv",))
     run_threads(CORPUS, task, Small(texts=False), tmp_path)
     rows, table = tmp_path / "rows.jsonl", tmp_path / "rows.parquet"
     whole, steady = rows.read_bytes(), table.read_bytes()

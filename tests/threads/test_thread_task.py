@@ -11,7 +11,7 @@ from inspect_tasks import evaluated
 from judge_server import JudgeServer
 from realtalk.threads.asking import LlmPredictor
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.sampling import make_samples
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import protocol
 from refusals import refused
 from samples import read_sample
@@ -46,7 +46,7 @@ def test_inspect_sends_what_the_command_sends(
     )
     corpus = read_sample("sample-threads")
     rules = protocol("clean", shots=1)
-    samples = make_samples(corpus, "sentiment", protocol=rules, limit=8, seed=3)
+    samples = Draw("sentiment", rules, limit=8, seed=3).samples(corpus)
     with JudgeServer(lambda call: "positive") as server:
         model = LlmPredictor(
             model="openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept", seed=3

@@ -98,9 +98,17 @@ def read(
         rt.read(["mine.txt", "hers.txt"], same={"Mum": "Anna"}, out="anna")
         rt.read("export/", reading=Reading(format="telegram", gap="day"))
     """
+    from realtalk.files.writing import check_local
     from realtalk.formats.opening import add, stored_options, together
 
-    _check_places(out, into, chat)
+    if out is not None and into is not None:
+        raise RealtalkError(
+            "`out=` stores a new corpus, `into=` adds to a stored one", fix="give one of them"
+        )
+    if chat is not None and into is None:
+        raise RealtalkError("`chat=` names a chat of a stored corpus", fix="give `into=` too")
+    if out is not None:
+        check_local(Path(out))
     way = value_object(Reading, reading)
     options = way.read_options(progress)
     if into is not None:
@@ -142,22 +150,6 @@ def _open(path: Readable, format_name: str | None, options: ReadOptions) -> Open
         return open_reading(str(path), format_name, options)
     reading = as_reading(path)
     return OpenedSource(reading, None, reading.tables.format)
-
-
-def _check_places(
-    out: str | PathLike[str] | None, into: str | PathLike[str] | None, chat: str | None
-) -> None:
-    """Refuses what says nothing together, and a place that cannot be written."""
-    from realtalk.files.writing import check_local
-
-    if out is not None and into is not None:
-        raise RealtalkError(
-            "`out=` stores a new corpus, `into=` adds to a stored one", fix="give one of them"
-        )
-    if chat is not None and into is None:
-        raise RealtalkError("`chat=` names a chat of a stored corpus", fix="give `into=` too")
-    if out is not None:
-        check_local(Path(out))
 
 
 def stats(

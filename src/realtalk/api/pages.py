@@ -155,8 +155,19 @@ def report(
             lines = [str(sentence) for sentence in portrait.sentences]
             page_made = Page(path, portrait, lines)
     else:
+        from realtalk.pages.loading import AuthorOverrides
+        from realtalk.pages.report import make_report, write_report
+
         check_page(page)
-        page_made = _report_runs(sources, page, title, simulated, human, progress)
+        authors = AuthorOverrides(tuple(simulated), tuple(human))
+        with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:
+            names = UniqueNames("{}-{}", is_file=True)
+            folders = [_folder(part, Path(temporary), names) for part in sources]
+            of_runs = make_report(folders, title=title, authors=authors, progress=progress)
+            path = write_report(of_runs, page)
+        log_notes(of_runs.sections[-1].notes)
+        lines = [f"{key.figure} {key.says} ({key.range})" for key in of_runs.key_figures]
+        page_made = Page(path, of_runs, lines)
     if open:
         import webbrowser
 
@@ -169,29 +180,6 @@ def _parts(parts: Sequence[Part] | Part) -> list[Part]:
     if not sources:
         raise RealtalkError("nothing to report", fix="give corpora, labels, runs or folders")
     return sources
-
-
-def _report_runs(
-    parts: Sequence[Part],
-    page: Path,
-    title: str | None,
-    simulated: Sequence[str],
-    human: Sequence[str],
-    progress: Progress,
-) -> Page:
-    from realtalk.pages.loading import AuthorOverrides
-    from realtalk.pages.report import make_report, write_report
-
-    authors = AuthorOverrides(tuple(simulated), tuple(human))
-    with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:
-        names = UniqueNames("{}-{}", is_file=True)
-        folders = [_folder(part, Path(temporary), names) for part in parts]
-        runs_page = make_report(folders, title=title, authors=authors, progress=progress)
-        path = write_report(runs_page, page)
-    log_notes(runs_page.sections[-1].notes)
-    return Page(
-        path, runs_page, [f"{key.figure} {key.says} ({key.range})" for key in runs_page.key_figures]
-    )
 
 
 def is_chats(part: Part) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from realtalk.describe.values import (
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import CorpusStream
 from realtalk.formats.tables import Tables
+from realtalk.grouping import grouped
 
 # Figures of some chats each → the figures of the whole corpus, equal to the last digit.
 #
@@ -49,7 +51,6 @@ from realtalk.formats.tables import Tables
 MINUTE = 60e6  # microseconds
 COUNTS = pl.Schema({"value": pl.Int64, "count": pl.Int64})
 _BINS_PER_DECADE = 4
-_LOOSE = 1 << 17  # values that wait to be added up
 
 Week = tuple[tuple[int, ...], ...]
 
@@ -88,25 +89,23 @@ class StatsPart:
 def combine(name: str, format_name: str, parts: Iterable[StatsPart]) -> CorpusStats:
     """The corpus whose chats are in the parts, in their order; one part at a time is held."""
     chats: list[ChatStats] = []
-    gaps, runs = _Tally(), _Tally()
+    gaps = runs = pl.DataFrame(schema=COUNTS)
     week = np.zeros((len(WEEKDAYS), 24), np.int64)
     backwards = 0
     for part in parts:
         chats += part.chats
-        gaps.add(part.gaps)
-        runs.add(part.runs)
+        gaps, runs = _added(gaps, part.gaps), _added(runs, part.runs)
         backwards += part.backwards
         week += part.week
-    lengths = runs.counts()
     return CorpusStats(
         name,
         format_name,
         tuple(chats),
-        _distribution(gaps.counts(), MINUTE),
+        _distribution(gaps, MINUTE),
         backwards,
-        _bins(gaps.counts()),
-        _distribution(lengths),
-        tuple((int(length), int(count)) for length, count in lengths.iter_rows()),
+        _bins(gaps),
+        _distribution(runs),
+        tuple(runs.iter_rows()),
         tuple(map(tuple, week.tolist())),
     )
 
@@ -121,22 +120,10 @@ def in_units(value: int, unit: float) -> float:
     return value if unit == 1 else value / unit
 
 
-class _Tally:
-    """How often each value occurs, added up whenever enough values have come."""
-
-    def __init__(self) -> None:
-        self._waiting = [pl.DataFrame(schema=COUNTS)]
-
-    def add(self, counts: pl.DataFrame) -> None:
-        self._waiting.append(counts)
-        if sum(counts.height for counts in self._waiting[1:]) > _LOOSE:
-            self.counts()
-
-    def counts(self) -> pl.DataFrame:
-        if len(self._waiting) > 1:
-            every = pl.concat(self._waiting)
-            self._waiting = [every.group_by("value").agg(pl.col.count.sum()).sort("value")]
-        return self._waiting[0]
+def _added(counts: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
+    """How often each value occurs on both sides."""
+    both = pl.concat([counts, more])
+    return both.group_by("value").agg(pl.col.count.sum()).sort("value")
 
 
 def _distribution(counts: pl.DataFrame, unit: float = 1) -> Distribution:
@@ -308,13 +295,10 @@ def _chats(
         )
         .iter_rows(named=True)
     }
-    speaking: dict[str, list[SpeakerStats]] = {}
-    for chat, *figures in (
-        lines.group_by("chat", "speaker", maintain_order=True)
-        .agg(pl.len(), pl.col.new_turn.sum(), pl.col.words.sum())
-        .iter_rows()
-    ):
-        speaking.setdefault(chat, []).append(SpeakerStats(*figures))
+    said = lines.group_by("chat", "speaker", maintain_order=True).agg(
+        pl.len(), pl.col.new_turn.sum(), pl.col.words.sum()
+    )
+    speaking = grouped((chat, SpeakerStats(*figures)) for chat, *figures in said.iter_rows())
     attached = (
         tables.messages.lazy()
         .select("chat", "attachments")
@@ -349,19 +333,16 @@ def _chats(
 
 def _counts(frame: pl.DataFrame, column: str) -> dict[str, Counted]:
     """How often each value of a column occurs in each chat, sorted by value."""
-    by_chat: dict[str, list[tuple[str, int]]] = {}
-    for chat, value, number in frame.group_by("chat", column).len().sort(column).iter_rows():
-        by_chat.setdefault(chat, []).append((value, number))
+    rows = frame.group_by("chat", column).len().sort(column).iter_rows()
+    by_chat = grouped((chat, (value, number)) for chat, value, number in rows)
     return {chat: tuple(counts) for chat, counts in by_chat.items()}
 
 
-def _week(lines: pl.DataFrame) -> tuple[tuple[int, ...], ...]:
-    counts = [[0] * 24 for _ in WEEKDAYS]
-    time = lines["time"].drop_nulls()
-    hours = pl.DataFrame({"day": time.dt.weekday(), "hour": time.dt.hour()})
-    for day, hour, number in hours.group_by("day", "hour").len().iter_rows():
-        counts[day - 1][hour] = number
-    return tuple(map(tuple, counts))
+def _week(lines: pl.DataFrame) -> Week:
+    time = lines["time"].drop_nulls().dt
+    hours = (time.weekday().cast(pl.Int64) - 1) * 24 + time.hour()
+    counts = np.bincount(hours, minlength=len(WEEKDAYS) * 24)
+    return tuple(map(tuple, counts.reshape(-1, 24).tolist()))
 
 
 class DaySpan(NamedTuple):
@@ -378,12 +359,7 @@ class DaySpan(NamedTuple):
 def streaks_and_silences(dates: Iterable[date]) -> tuple[list[DaySpan], list[DaySpan]]:
     """Days in a row with messages, and days in a row without between them, oldest first."""
     streaks: list[DaySpan] = []
-    silences: list[DaySpan] = []
     for day in sorted(set(dates)):
-        if streaks and day - streaks[-1].last == _DAY:
-            streaks[-1] = DaySpan(streaks[-1].first, day)
-        else:
-            if streaks:
-                silences.append(DaySpan(streaks[-1].last + _DAY, day - _DAY))
-            streaks.append(DaySpan(day, day))
-    return streaks, silences
+        goes_on = streaks and day - streaks[-1].last == _DAY
+        streaks.append(DaySpan(streaks.pop().first if goes_on else day, day))
+    return streaks, [DaySpan(a.last + _DAY, b.first - _DAY) for a, b in pairwise(streaks)]

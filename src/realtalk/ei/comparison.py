@@ -50,6 +50,7 @@ from realtalk.ei.values import (
     speaker_languages,
 )
 from realtalk.evals.tables import figure
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import (
     Array,
     Estimate,
@@ -66,10 +67,7 @@ Chats: TypeAlias = Sequence[Sequence[float]]  # of each chat the values of its s
 
 def by_chat(values: Iterable[tuple[SpeakerFacets, float]]) -> Chats:
     """What the speakers of each chat have."""
-    chats: dict[str, list[float]] = {}
-    for who, value in values:
-        chats.setdefault(who.chat, []).append(value)
-    return list(chats.values())
+    return list(grouped((who.chat, value) for who, value in values).values())
 
 
 def chat_means(chats: Chats) -> Array:

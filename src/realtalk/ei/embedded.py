@@ -37,6 +37,7 @@ from realtalk.ei.encoder_choice import (
 from realtalk.ei.labels import EMOTIONS, MEASURES, SENTIMENTS, Label, TurnInput
 from realtalk.encoders.pairs import PairEncoder, Rows, answer_columns
 from realtalk.files.progress import Progress, silent, within
+from realtalk.grouping import grouped
 
 _AT_ONCE = 65_536  # on a GPU: enough to sort by length and to work ahead
 _WORDLESS = "the turn has no words"
@@ -82,9 +83,7 @@ class EmbeddedLabeller:
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
         """One label per input; a turn without words, or with none that can be read, is unscored."""
-        places: dict[EncoderName, list[int]] = {}
-        for at, turn in enumerate(inputs):
-            places.setdefault(self._encoder_for(turn.encoder), []).append(at)
+        places = grouped((self._encoder_for(turn.encoder), at) for at, turn in enumerate(inputs))
         labels = [Label()] * len(inputs)
         before = 0
         for used, some in places.items():

@@ -40,6 +40,7 @@ from realtalk.ei.values import (
     interval_text,
     known_values,
 )
+from realtalk.files.naming import UniqueNames
 from realtalk.files.writing import file_stem
 from realtalk.notebook import counted
 
@@ -221,10 +222,11 @@ def draw_timelines(labels: pl.DataFrame, known: People = ()) -> ChartSet:
     """Both pictures of every chat. `known` saves measuring the speakers again."""
     known_speakers = {(who.chat, who.speaker): who for who in known or speakers(labels)}
     means = session_means(labels)
+    stems = UniqueNames("{}_{}")
     charts: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     for (chat,), part in labels.group_by("chat", maintain_order=True):
-        stem = _free(file_stem(str(chat)), charts, left_out)
+        stem = stems.free(file_stem(str(chat)))  # two may share one once odd characters are gone
         names = _most_active(part)
         if part.filter(pl.col("emotion").is_not_null(), pl.col("speaker").is_in(names)).is_empty():
             left_out[f"emotions_{stem}"] = "no turn has a scored emotion"
@@ -238,15 +240,6 @@ def draw_timelines(labels: pl.DataFrame, known: People = ()) -> ChartSet:
             who = [known_speakers[pair] for pair in pairs if pair in known_speakers]
             charts[f"intimacy_{stem}"] = _intimacy(str(chat), points, who, _rest(part))
     return ChartSet(charts, left_out)
-
-
-def _free(stem: str, *taken: dict[str, Any]) -> str:
-    """Two chats may share a file name once odd characters are gone."""
-    number, name = 1, stem
-    while any(f"{kind}_{name}" in names for names in taken for kind in ("emotions", "intimacy")):
-        number += 1
-        name = f"{stem}_{number}"
-    return name
 
 
 def _most_active(part: pl.DataFrame) -> list[str]:

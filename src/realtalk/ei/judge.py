@@ -209,12 +209,22 @@ class JudgeLabeller:
         ]
         replies: dict[str, Reply] = {}
         ask(questions, self._asked, replies.__setitem__, progress)
-        return [
-            self._join_replies(
-                {measure: replies.get(_key(number, measure)) for measure in self.measures}
-            )
-            for number in range(len(inputs))
-        ]
+        labels = []
+        for number in range(len(inputs)):
+            columns: dict[str, Any] = {}
+            unscored: dict[str, str] = {}
+            for measure in MEASURES:
+                reply = replies.get(_key(number, measure))
+                if measure not in self.measures:
+                    unscored[measure] = NOT_ASKED
+                elif reply is None:
+                    unscored[measure] = NO_TEXT
+                elif reply.text is None:
+                    unscored[measure] = reply.reason
+                else:
+                    columns |= read_answer(measure, reply.text) or {}
+            labels.append(Label(**columns, unscored=unscored))
+        return labels
 
     def _question(self, number: int, turn: TurnInput, measure: str) -> Prompt:
         """One measure of one turn. The text is made when its turn comes: long sessions times
@@ -225,21 +235,6 @@ class JudgeLabeller:
             partial(_flaw, measure),
             tuple(reminder.format(form=FORMS[measure]) for reminder in _REMINDERS),
         )
-
-    def _join_replies(self, replies: Mapping[str, Reply | None]) -> Label:
-        columns: dict[str, Any] = {}
-        unscored: dict[str, str] = {}
-        for measure in MEASURES:
-            reply = replies.get(measure)
-            if measure not in self.measures:
-                unscored[measure] = NOT_ASKED
-            elif reply is None:
-                unscored[measure] = NO_TEXT
-            elif reply.text is None:
-                unscored[measure] = reply.reason
-            else:
-                columns |= read_answer(measure, reply.text) or {}
-        return Label(**columns, unscored=unscored)
 
 
 def _key(number: int, measure: str) -> str:

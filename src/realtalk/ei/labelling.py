@@ -96,6 +96,7 @@ from realtalk.files.writing import (
 )
 from realtalk.formats.store import CorpusStream
 from realtalk.formats.tables import to_corpus
+from realtalk.grouping import grouped
 
 _IN_A_ROW = 4
 # What is kept of a chat, to the last bit of what a labeller said.
@@ -142,9 +143,7 @@ class CachedLabels:
         self._asks = bool(getattr(labeller, "asks", False))
         cache_limit()  # before the slow part: what is set wrong is said at once
         folder = cache_folder(cache) / "labels"
-        chats: dict[str, list[TurnInput]] = {}
-        for turn in turns:
-            chats.setdefault(turn.chat, []).append(turn)
+        chats = grouped((turn.chat, turn) for turn in turns)
         self.places = {
             chat: folder / f"{_content_key(labeller, some)}.parquet" for chat, some in chats.items()
         }
@@ -164,7 +163,13 @@ class CachedLabels:
                 labels = self._labeller.label(missing, advance)
                 for turn, label in zip(missing, labels, strict=True):
                     self._labels[turn.chat][turn.turn] = label
-                self._save({turn.chat for turn in missing})
+                keep_labels(
+                    (
+                        self.places[chat],
+                        [{"turn": at, **answers(own)} for at, own in self._labels[chat].items()],
+                    )
+                    for chat in {turn.chat for turn in missing}
+                )
             yield from (self._labels[turn.chat][turn.turn] for turn in block)
 
     def find(self, turn: TurnInput) -> Label | None:
@@ -172,13 +177,6 @@ class CachedLabels:
         label = self._labels[turn.chat].get(turn.turn)
         lasting = label is None or LASTING.issuperset(label.unscored.values())
         return label if lasting or not self._asks else None
-
-    def _save(self, chats: Iterable[str]) -> None:
-        known = ((chat, self._labels[chat].items()) for chat in chats)
-        keep_labels(
-            (self.places[chat], [{"turn": turn, **answers(label)} for turn, label in labels])
-            for chat, labels in known
-        )
 
 
 def keep_labels(chats: Iterable[tuple[Path, Sequence[Mapping[str, Any]]]]) -> None:

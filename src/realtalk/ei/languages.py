@@ -28,6 +28,7 @@ from realtalk.ei.encoder_choice import (
     worst,
 )
 from realtalk.ei.labels import MEASURES
+from realtalk.grouping import grouped
 from realtalk.text.languages import ENGLISH, SOME, UNTOLD, mainly
 from realtalk.text.wordlists import language_lines
 
@@ -193,12 +194,11 @@ def language_remarks(languages: Iterable[Languages]) -> list[Remark]:
             continue
         of_measure = [language for language in every if language.measure == measure]
         chats = [each for each in of_measure if each.encoder in (None, ENGLISH_ENCODER)]
-        groups: dict[
-            tuple[str, ...], list[Languages]
-        ] = {}  # that the multilingual encoder labelled
-        for language in of_measure:
-            if language.encoder not in (None, ENGLISH_ENCODER):
-                groups.setdefault(language.mainly, []).append(language)
+        groups = grouped(  # that the multilingual encoder labelled
+            (language.mainly, language)
+            for language in of_measure
+            if language.encoder not in (None, ENGLISH_ENCODER)
+        )
         remarks += starmap(_graded, groups.items())
         foreign = [(each, 1 - each.english) for each in chats if each.english is not None]
         if hardly := [each for each, share in foreign if share > 1 - SOME]:
@@ -223,11 +223,8 @@ def _graded(codes: tuple[str, ...], chats: Sequence[Languages]) -> Remark:
 
 def _apart(each: Languages, grade: Grade) -> dict[Grade, list[str]]:
     """{"good": ["sentiment"], …}: measures with another grade than the whole, the best first."""
-    by_grade: dict[Grade, list[str]] = {}
-    for measure in MEASURES:
-        own = each.grade(measure)
-        if own is not None and own != grade:
-            by_grade.setdefault(own, []).append(measure)
+    grades = ((each.grade(measure), measure) for measure in MEASURES)
+    by_grade = grouped((own, name) for own, name in grades if own is not None and own != grade)
     return dict(sorted(by_grade.items(), key=lambda item: -GRADES.index(item[0])))
 
 

@@ -64,6 +64,7 @@ from realtalk.ei.values import (
     interval_text,
     refuse_missing,
 )
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import (
     RESAMPLES,
     SEED,
@@ -364,13 +365,10 @@ def consistency(
 
 def consistency_of(measured: Iterable[ResampledFacets]) -> tuple[SpeakerConsistency, ...]:
     """As `consistency`, from speakers that were measured before."""
-    chats: dict[str, list[ResampledFacets]] = {}
-    values: list[list[float]] = [[] for _ in FACETS]
-    for speaker in measured:
-        chats.setdefault(speaker.speaker.speaker, []).append(speaker)
-        for own, estimate in zip(values, speaker.speaker.facets, strict=True):
-            if estimate.value is not None:
-                own.append(estimate.value)
+    every = list(measured)
+    chats = grouped((who.speaker.speaker, who) for who in every)
+    facets = zip(*(who.speaker.facets for who in every), strict=True)
+    values = ([each.value for each in own if each.value is not None] for own in facets)
     ranges = [max(own) - min(own) if own else 0.0 for own in values]
     return tuple(
         _compare(name, first, second, ranges)

@@ -33,6 +33,7 @@ import polars as pl
 from realtalk.chat import Chat, Corpus, is_nobody, person_key
 from realtalk.ei.labels import COMPONENTS, WORDS, TurnInput, turn_inputs
 from realtalk.files.progress import Progress, silent
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import (
     RESAMPLES,
     SEED,
@@ -85,9 +86,7 @@ def hold_out(
 
 def _folds(circle: Sequence[int], sides: Any, sizes: Sequence[int]) -> Any:
     """Whole circles of people into folds of both sides and of like size, where there are enough."""
-    groups: dict[int, list[int]] = {}
-    for at, number in enumerate(circle):
-        groups.setdefault(number, []).append(at)
+    groups = grouped((number, at) for at, number in enumerate(circle))
     # Circles on both sides first: what is on one side alone then fills the folds without that side.
     weight = np.asarray(sizes)
     members = sorted(
@@ -162,11 +161,12 @@ def told_apart(
 ) -> dict[str, Apartness]:
     """By way; without labels that of facets is unscored. `joined` is the labels' protocol."""
     both = (first, second)
-    chat_turns: dict[tuple[int, str], list[TurnInput]] = {}
-    for side, corpus in enumerate(both):
-        for turn in turn_inputs(corpus, joined):
-            if turn.text.strip():
-                chat_turns.setdefault((side, turn.chat), []).append(turn)
+    chat_turns = grouped(
+        ((side, turn.chat), turn)
+        for side, corpus in enumerate(both)
+        for turn in turn_inputs(corpus, joined)
+        if turn.text.strip()
+    )
     seconds = sum(side for side, _ in chat_turns)
     sizes = (len(chat_turns) - seconds, seconds)
     reason = f"fewer than {FEWEST_CHATS} chats on one side ({sizes[0]} and {sizes[1]})"

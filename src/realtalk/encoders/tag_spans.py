@@ -161,9 +161,13 @@ class SpanDecoder:
             if named:
                 kind = int(best[run[0]])
                 score = self._score(kind, float(chance[named].mean()))
-                lists = _looked_up(words.lists, named, score)
+                # Whether lists have all words of a name that goes; how common they are.
+                listed, common = False, 0
+                if words.lists is not None and score >= REPLACED_FROM:
+                    listed = bool(words.lists[named, 0].all())
+                    common = int(words.lists[named, 1:].max())
                 start, end = places[run[0]][0], places[run[-1]][1]
-                spans.append(TaggedSpan(start, end, self._kinds[kind], score, *lists))
+                spans.append(TaggedSpan(start, end, self._kinds[kind], score, listed, common))
             run.clear()
 
         for at in np.flatnonzero(chance >= firsts * _WEAK).tolist():
@@ -185,13 +189,6 @@ class SpanDecoder:
         if chance < sure:
             return 0.5 + 0.25 * (chance - first) / (sure - first)
         return 0.75 + 0.25 * min(1.0, (chance - sure) / max(1 - sure, 1e-6))
-
-
-def _looked_up(lists: Numbers | None, words: Sequence[int], score: float) -> tuple[bool, int]:
-    """Whether lists have all words of a name that is to be replaced; how common they are."""
-    if lists is None or score < REPLACED_FROM:
-        return False, 0
-    return bool(lists[words, 0].all()), int(lists[words, 1:].max())
 
 
 def features(

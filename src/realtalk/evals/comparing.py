@@ -47,6 +47,7 @@ import numpy as np
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import COUNTS, Fact, Pairs, Parts, Row, Score, by_column, column
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import (
     FEWEST_GROUPS,
     Array,
@@ -89,12 +90,10 @@ def shared_parts(
     scores: Sequence[Score], *, strict: bool = False
 ) -> Iterator[tuple[Parts, list[Score]]]:
     """Scores in groups that are made from the same sums."""
-    groups: dict[Parts, list[Score]] = {}
-    for score in scores:
-        if score.strict or not strict:
-            parts = score.strict if strict else score.parts
-            groups.setdefault(parts or column(score.name), []).append(score)
-    yield from groups.items()
+    own = ((score.strict if strict else score.parts, score) for score in scores)
+    yield from grouped(
+        (parts or column(score.name), score) for parts, score in own if parts or not strict
+    ).items()
 
 
 def estimate(

@@ -350,8 +350,15 @@ class _Sitting:
             self._keep_preparation(stage)
         self._progress(total, total, what)
         if self._tell is not None:
-            keys = self.order[before:]
-            self._keep_facts(stage, [row for key in keys if (row := self._rows.get(key))])
+            rows = [row for key in self.order[before:] if (row := self._rows.get(key))]
+            self._titles.append((stage.title,))
+            # A row that has its scores is never made again. So facts are up to date where they
+            # were made from as many scored rows as there are.
+            scored = sum(row["unscored"] is None is row["untold"] for row in rows)
+            stored = self._facts.get((stage.title,))
+            if stored is None or stored["scored"] != scored:
+                facts = self._tell(stage, rows)
+                self._facts.add({"group": stage.title, "scored": scored, **facts})
 
     def _is_open(self, key: RowKey, partly: bool) -> bool:
         row = self._rows.get(key)
@@ -363,20 +370,6 @@ class _Sitting:
         preparation = getattr(self._solver, "preparation", None)
         if preparation is not None:
             self._preparations.add({"stage": stage.title, **preparation})
-
-    def _keep_facts(self, stage: AnyStage, rows: Sequence[Row]) -> None:
-        """What the benchmark tells of a stage.
-
-        A row that has its scores is never made again. So facts are up to date where they were made
-        from as many scored rows as there are.
-        """
-        assert self._tell is not None
-        self._titles.append((stage.title,))
-        scored = sum(row["unscored"] is None is row["untold"] for row in rows)
-        stored = self._facts.get((stage.title,))
-        if stored is None or stored["scored"] != scored:
-            facts = self._tell(stage, rows)
-            self._facts.add({"group": stage.title, "scored": scored, **facts})
 
     def _solve(
         self,

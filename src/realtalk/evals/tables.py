@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.evals.comparing import RunComparison
 from realtalk.evals.values import COUNTS, Fact, Lines, Reference, Runs, Score
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import Change, Estimate, interval_after
 from realtalk.notebook import plural, table_html, table_text
 
@@ -132,10 +133,7 @@ def run_tables(runs: Runs, *, groups: bool = True, published: bool = True) -> li
     ]
     marked = {f"{name} (in-sample)" if run.in_sample else name: run for name, run in runs.items()}
     scores = {score.name: score for run in runs.values() for score in run.scores}
-    kinds: dict[str, list[Score]] = {}
-    for score in scores.values():
-        if score.shown:
-            kinds.setdefault(score.table, []).append(score)
+    kinds = grouped((score.table, score) for score in scores.values() if score.shown)
     tables: list[ResultTable] = []
     for kind, own in kinds.items():
         lines = _summary_lines(marked, own, references, facts=not tables)

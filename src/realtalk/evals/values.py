@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 import numpy as np
 
 from realtalk.files.progress import Progress, silent
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import Array, Estimate, Figure, ratio
 
 if TYPE_CHECKING:
@@ -401,10 +402,8 @@ KNOWN: dict[str, type[AnyBenchmark]] = {}
 
 def by_column(rows: Iterable[Row], name: str, order: Sequence[str] = ()) -> dict[str, list[Row]]:
     """Rows by the value of a column; values of `order` first, the others as they come."""
-    groups: dict[str, list[Row]] = {value: [] for value in order}
-    for row in rows:
-        groups.setdefault(row[name], []).append(row)
-    return {value: own for value, own in groups.items() if own}
+    groups = grouped((row[name], row) for row in rows)
+    return {value: groups[value] for value in (*order, *groups) if value in groups}
 
 
 def column(name: str) -> Parts:
@@ -441,10 +440,7 @@ def of_groups(
     """
 
     def parts(rows: Sequence[Row]) -> Array:
-        places: dict[str, list[int]] = {}
-        for place, row in enumerate(rows):
-            if applies(row):
-                places.setdefault(row["group"], []).append(place)
+        places = grouped((row["group"], at) for at, row in enumerate(rows) if applies(row))
         lines = np.full((len(rows), 2), np.nan)
         for own in places.values():
             value = figure([rows[place] for place in own])

@@ -47,6 +47,7 @@ from realtalk.formats.json_input import mapping
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.sessions import Gap
 from realtalk.formats.tables import ChatRow, Tables, join_tables, rename_chats
+from realtalk.grouping import grouped
 from realtalk.registry import known_name, suggest
 
 JOINED = "another export"  # the source of an alias that was learned by joining
@@ -64,10 +65,7 @@ TimedCall = tuple[str, datetime | None]
 
 def packed_calls(calls: Iterable[TimedCall]) -> dict[str, list[str]]:
     """Calls as `extra` holds them; a call without a readable time is an empty text."""
-    packed: dict[str, list[str]] = {}
-    for speaker, time in calls:
-        packed.setdefault(speaker, []).append("" if time is None else time.isoformat())
-    return packed
+    return grouped((who, "" if time is None else time.isoformat()) for who, time in calls)
 
 
 def joined_calls(old: str, new: str, names: Renamed, offset: timedelta) -> str:
@@ -390,10 +388,7 @@ def _find_sharing(old: pl.DataFrame, new: pl.DataFrame, on: Sequence[str]) -> di
         .len()
         .sort("len", "known", descending=[True, False])
     )
-    shared: dict[str, list[str]] = {}
-    for chat, partner, _ in counts.rows():
-        shared.setdefault(chat, []).append(partner)
-    return shared
+    return grouped((chat, partner) for chat, partner, _ in counts.rows())
 
 
 def _joined_row(

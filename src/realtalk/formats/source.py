@@ -38,6 +38,7 @@ import orjson
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, scale
+from realtalk.grouping import grouped
 
 # What a file holds by its first bytes, for files whose name does not say it.
 #
@@ -405,11 +406,7 @@ class Source:
     @cached_property
     def _by_suffix(self) -> dict[str, list[int]]:
         """Places of the members by their ending: every format asks for some."""
-        places: dict[str, list[int]] = {}
-        for place, member in enumerate(self.members):
-            if member.size:
-                places.setdefault(member.suffix, []).append(place)
-        return places
+        return grouped((m.suffix, place) for place, m in enumerate(self.members) if m.size)
 
 
 def matching(

@@ -147,7 +147,15 @@ class Judge:
         ]
 
         def keep_judgement(place: str, reply: Reply) -> None:
-            keep(self._judgement(*waiting[int(place)], reply))
+            row, wording = waiting[int(place)]
+            judgement = {
+                **dict(zip(JUDGED_KEY, self._key(row, wording), strict=True)),
+                "right": None if reply.text is None else read_verdict(reply.text),
+                "unscored": reply.reason or None,
+                "of": _hash(row["answer"]),
+                "base_url": self.config.address,
+            }
+            keep(judgement | {name: getattr(reply, name) for name in COUNTS})
 
         ask(prompts, self.config, keep_judgement, progress)
 
@@ -161,17 +169,6 @@ class Judge:
             gold=reference_answer(row["gold"], row.get("accept") or (), row["category"]),
             answer=row["answer"],
         )
-
-    def _judgement(self, row: Row, wording: str, reply: Reply) -> Row:
-        right = None if reply.text is None else read_verdict(reply.text)
-        return {
-            **dict(zip(JUDGED_KEY, self._key(row, wording), strict=True)),
-            "right": right,
-            "unscored": reply.reason or None,
-            "of": _hash(row["answer"]),
-            "base_url": self.config.address,
-            **{name: getattr(reply, name) for name in COUNTS},
-        }
 
 
 def reference_answer(gold: str | None, accept: Sequence[str], category: str) -> str:

@@ -411,16 +411,24 @@ def _score_row(
     reason: str | None,
 ) -> Row:
     """A row by a gold, without scores where that is none; `ranked` is the memory's whole order."""
+    wanted = set(gold.evidence)
     scored: Row = {
         **row,
         "gold": gold.answer,
         "accept": list(gold.accept),
         "evidence": list(gold.evidence),
         "unresolved": gold.unresolved,
-        **_retrieval(gold.evidence, ranked, None if row["tells"] else shown),
+        **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES)),
+        "ranks": [None] * len(gold.evidence),
         "left_out": [],
         **dict.fromkeys((*ANSWER_SCORES, *ASKED_SCORES)),
     }
+    if wanted and ranked is not None:
+        place = {id_: rank for rank, id_ in reversed([*enumerate(ranked, 1)])}
+        scored |= score_ranking(ranked, wanted)
+        scored["ranks"] = [place.get(id_) for id_ in gold.evidence]
+    if wanted and not row["tells"]:
+        scored |= found_among("budget", len(wanted.intersection(shown)), len(wanted))
     if answer is not None or reason:
         scored |= answered_columns(answer, scored, reason)
     if gold.left_out:
@@ -502,22 +510,6 @@ def rescored_columns(row: Row, answer: str | None) -> Row:
     if answer is not None and row["left_out"] in ([], [NO_TRUTH]):
         scored = answered_columns(answer, row | {"category": category})
     return {"category": category, **scored}
-
-
-def _retrieval(
-    evidence: Sequence[str], ranked: Sequence[str] | None, shown: Collection[str] | None
-) -> Row:
-    """Where the evidence stands in the memory's order, and how much of it was shown."""
-    wanted = set(evidence)
-    columns: Row = dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES))
-    columns["ranks"] = [None] * len(evidence)
-    if wanted and ranked is not None:
-        place = {id_: rank for rank, id_ in reversed([*enumerate(ranked, 1)])}
-        ranks = [place.get(id_) for id_ in evidence]
-        columns |= {**score_ranking(ranked, wanted), "ranks": ranks}
-    if wanted and shown is not None:
-        columns |= found_among("budget", len(wanted.intersection(shown)), len(wanted))
-    return columns
 
 
 # What runs of earlier versions lack.

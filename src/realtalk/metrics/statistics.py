@@ -39,7 +39,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -204,8 +204,7 @@ def pearson(first: Sequence[float | None], second: Sequence[float | None]) -> Es
     from scipy import stats
 
     pairs, left_out = _pairs(first, second)
-    a = np.array([first_value for first_value, _ in pairs], dtype=np.float64)
-    b = np.array([second_value for _, second_value in pairs], dtype=np.float64)
+    a, b = np.array(pairs, dtype=np.float64).reshape(-1, 2).T.copy()
     n = len(pairs)
     if n < 3:
         return Estimate(None, n=n, left_out=left_out, unscored="fewer than three pairs")
@@ -304,23 +303,21 @@ def jensen_shannon(
 ) -> Estimate:
     """The divergence with a bootstrap interval; labels that are None are left out and counted."""
     sides = [[label for label in side if label is not None] for side in (first, second)]
-    left_out = len(first) + len(second) - len(sides[0]) - len(sides[1])
-    n = len(sides[0]) + len(sides[1])
-    if not sides[0] or not sides[1]:
+    n = sum(map(len, sides))
+    left_out = len(first) + len(second) - n
+    if not all(sides):
         return Estimate(None, n=n, left_out=left_out, unscored="one side has no label")
-    order = sorted(set(sides[0]) | set(sides[1]))
-    counts = [
-        np.array([side.count(label) for label in order], np.float64)[None, :] for side in sides
-    ]
-    value = float(_divergence(counts[0], counts[1])[0])
+    order = sorted({*sides[0], *sides[1]})
+    counts = [np.array([[side.count(label) for label in order]], np.float64) for side in sides]
+    value = float(_divergence(*counts)[0])
     if not interval:
         return Estimate(value, n=n, left_out=left_out)
     rng = np.random.default_rng(SEED)
-    resamples = [
+    resamples = (
         rng.multinomial(len(side), count[0] / len(side), RESAMPLES).astype(np.float64)
         for side, count in zip(sides, counts, strict=True)
-    ]
-    spread = _divergence(resamples[0], resamples[1])
+    )
+    spread = _divergence(*resamples)
     # Noise never brings two samples nearer on average: the draws are set back by their excess.
     spread = np.clip(spread - spread.mean() + value, 0.0, 1.0)
     return Estimate(value, *percentile_interval(spread), n, left_out)
@@ -470,14 +467,15 @@ def drawn_sums(sides: Sequence[Array]) -> list[Array]:
         return [np.empty((0, side.shape[1])) for side in sides]
     shares = np.full(units, 1 / units)
     generator = np.random.default_rng(SEED)
-    parts: list[list[Array]] = [[] for _ in sides]
-    step = max(1, _AT_ONCE // units)
-    for start in range(0, RESAMPLES, step):
-        size = min(step, RESAMPLES - start)
-        times = generator.multinomial(units, shares, size).astype(np.float64)
-        for blocks, side in zip(parts, sides, strict=True):
-            blocks.append(times @ side)
-    return [np.concatenate(blocks) for blocks in parts]
+    draws = (generator.multinomial(units, shares, size) for size in _steps(RESAMPLES, units))
+    blocks = [[times @ side for side in sides] for times in (d.astype(np.float64) for d in draws)]
+    return [np.concatenate(own) for own in zip(*blocks, strict=True)]
+
+
+def _steps(total: int, width: int) -> Iterator[int]:
+    """So many draws of `width` numbers, in steps that fit into the memory."""
+    step = max(1, _AT_ONCE // width)
+    return (min(step, total - start) for start in range(0, total, step))
 
 
 def _swap_units(a: Array, b: Array) -> tuple[Array, Array]:
@@ -489,13 +487,9 @@ def _swap_units(a: Array, b: Array) -> tuple[Array, Array]:
         moves = ways.astype(np.float64) @ moved
     else:
         generator = np.random.default_rng(SEED)
-        carried = []
-        step = max(1, _AT_ONCE // len(moved))
-        for start in range(0, _SWAPS, step):
-            size = min(step, _SWAPS - start)
-            swap = generator.integers(0, 2, (size, len(moved)), dtype=np.int8)
-            carried.append(swap.astype(np.float64) @ moved)
-        moves = np.concatenate(carried)
+        sizes = ((size, len(moved)) for size in _steps(_SWAPS, len(moved)))
+        swaps = (generator.integers(0, 2, size, dtype=np.int8) for size in sizes)
+        moves = np.concatenate([swap.astype(np.float64) @ moved for swap in swaps])
     return a.sum(axis=0) + moves, b.sum(axis=0) - moves
 
 

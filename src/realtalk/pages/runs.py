@@ -33,6 +33,7 @@ from realtalk.chat import Corpus
 from realtalk.evals.run import Run, join_runs
 from realtalk.evals.tables import run_tables
 from realtalk.evals.values import Benchmark, Row, Score
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import Estimate
 from realtalk.notebook import counted, plural
 from realtalk.pages.loading import StoredRun, told_apart
@@ -399,9 +400,7 @@ def failures_page(
     some = f"{counted(len(wrong), benchmark.sample)} that at least one run got wrong."
     lead = f"{some if wrong else 'No run got anything wrong.'} {benchmark.reading}".strip()
     sections = [Section("why", "Why", lead, (_reasons(runs, wrong),) if wrong else ())]
-    by_part: dict[str, list[tuple[str, str, str]]] = {}
-    for key, row in first.items():
-        by_part.setdefault(row.get(benchmark.slices, ""), []).append(key)
+    by_part = grouped((row.get(benchmark.slices, ""), key) for key, row in first.items())
     for part, keys in by_part.items():
         keys.sort(key=lambda key: -len(wrong[key]))
         lines = []

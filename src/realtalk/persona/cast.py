@@ -129,21 +129,18 @@ def draw_roles(
         coming = list(cast.events)  # each comes once in a chat
         lots.shuffle(coming)
         first, second = (
-            Role(persona, _draw_events(coming, lots, days, begins))
-            for persona in (waiting.pop(), waiting.pop())
+            Role(
+                waiting.pop(),
+                tuple(
+                    (begins + timedelta(days=day), coming.pop())
+                    for day in range(days)
+                    if lots.random() < _SHARE and coming
+                ),
+            )
+            for _ in range(2)
         )
         roles.append((first, second))
     return tuple(roles)
-
-
-def _draw_events(
-    coming: list[str], lots: random.Random, days: int, begins: date
-) -> tuple[tuple[date, str], ...]:
-    return tuple(
-        (begins + timedelta(days=day), coming.pop())
-        for day in range(days)
-        if lots.random() < _SHARE and coming
-    )
 
 
 _BREAK = timedelta(hours=1)  # between two sessions, at least

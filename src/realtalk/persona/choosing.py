@@ -34,6 +34,7 @@ from realtalk.ei.protocols import Rules
 from realtalk.ei.speakers import ResampledFacets, consistency_of, measure_speakers
 from realtalk.ei.values import FACETS
 from realtalk.errors import RealtalkError
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import Array, Estimate
 from realtalk.text.wordlists import data_text
 
@@ -112,9 +113,7 @@ def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice
     finite = [row[np.isfinite(row)] for row in scaled]
     overall = [float(row.mean()) if row.size else np.nan for row in finite]
     apart = {(pair.speaker, *pair.chats): pair.overall for pair in consistency_of(measured)}
-    places: dict[str, list[int]] = {}
-    for at, measurement in enumerate(measured):
-        places.setdefault(measurement.speaker.speaker, []).append(at)
+    places = grouped((who.speaker.speaker, at) for at, who in enumerate(measured))
     choices = []
     for speaker, own in places.items():
         finite_places = [at for at in own if np.isfinite(overall[at])]

@@ -146,7 +146,6 @@ class Trial(NamedTuple):
     learned_own: int
     learned_others: int
     partner_from: str  # "other chats", or "the tested chat, first half"
-    unscored: str = ""
 
 
 def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
@@ -170,7 +169,7 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
         source = "the tested chat, first half"
     if min(len(own), len(others)) < FEWEST_TURNS:
         none = Estimate(None, unscored=_TOO_FEW)
-        return Trial(None, none, none, len(own), len(others), source, _TOO_FEW)
+        return Trial(None, none, none, len(own), len(others), source)
     judge = WhoWroteIt.learn(own, others)
     truths = [turn.text for turn in task.turns if turn.text]
     return Trial(
@@ -451,7 +450,7 @@ class TurnScorer:
         trial = self._trial(task)
         if trial.judge is None:
             for _, row in scored:
-                row["left_out"].append(f"taken_for: {trial.unscored}")
+                row["left_out"].append(f"taken_for: {_TOO_FEW}")
         else:
             shares = trial.judge.shares([row["answer"] for _, row in scored])
             for (_, row), share in zip(scored, shares, strict=True):

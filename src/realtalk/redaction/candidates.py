@@ -41,6 +41,7 @@ from typing import NamedTuple, Protocol
 import regex
 
 from realtalk.encoders.tag_spans import REPLACED_FROM
+from realtalk.grouping import grouped
 from realtalk.redaction.standins import STAND_IN, words_outside
 from realtalk.redaction.words import (
     BEFORE_OTHERS,
@@ -211,10 +212,8 @@ _SAME_START, _SAME_END = 2, 2
 
 def misspelt(words: Iterable[str], names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The words that are a name with one slip, and that name, folded as it came."""
-    by_ends: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name in names:
-        if len(name) >= _LONG_NAME and is_listed(name):
-            by_ends[_ends(name)].append(name)
+    long = (name for name in names if len(name) >= _LONG_NAME and is_listed(name))
+    by_ends = grouped((_ends(name), name) for name in long)
     for word in words:
         key = fold_word(word)
         if len(key) < _LONG_NAME - 1:
@@ -285,12 +284,16 @@ def candidates(
     which people are shown sentences.
     """
     texts, ids = [text for text, _ in placed], [place for _, place in placed]
-    by_form: _Found = {}
-    for source in sources:
-        for mention in source.mentions(texts):
-            form = texts[mention.text][mention.start : mention.end].strip()
-            if form and not STAND_IN.search(form):
-                by_form.setdefault((form, mention.kind), []).append(mention)
+    mentions = (
+        (texts[mention.text][mention.start : mention.end].strip(), mention)
+        for source in sources
+        for mention in source.mentions(texts)
+    )
+    by_form = grouped(
+        ((form, mention.kind), mention)
+        for form, mention in mentions
+        if form and not STAND_IN.search(form)
+    )
     words = _SeenWords(texts, by_form)
     names = [
         _candidate(form, kind, by_form[form, kind], texts, originals, ids, words)

@@ -178,7 +178,11 @@ class SpeakerPass:
         own: dict[str, Names] = {}
         for chat in corpus.chats:
             own[chat.id] = Names()
-            for person, name in _names_of(chat, self.persons):
+            # Whole speakers' names first, for they are surest.
+            called = [(who, who) for who in dict.fromkeys(_in_chat(chat))]
+            called += [(alias.speaker, alias.name) for alias in chat.aliases]
+            for who, name in called:
+                person = self.persons[who]
                 own[chat.id].add(name, person)
                 self._forms.add(person, name)
                 if name and not STAND_IN.fullmatch(name):
@@ -354,9 +358,3 @@ def _persons(corpus: Corpus, stand_ins: StandIns) -> dict[str, str]:
         group[1].update(chats)
         persons[name] = group[0]
     return persons
-
-
-def _names_of(chat: Chat, persons: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Persons and what they are called; whole speakers' names first, for they are surest."""
-    yield from ((persons[speaker], speaker) for speaker in dict.fromkeys(_in_chat(chat)))
-    yield from ((persons[alias.speaker], alias.name) for alias in chat.aliases)

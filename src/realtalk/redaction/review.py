@@ -27,6 +27,7 @@ from typing import NamedTuple
 from realtalk.errors import RealtalkError
 from realtalk.files.spreadsheets import guard_cell, unguard_cell
 from realtalk.files.writing import write_text
+from realtalk.grouping import grouped
 from realtalk.redaction.candidates import MENTION_KINDS, SPEAKERS, NameCandidate
 from realtalk.redaction.names import Names
 from realtalk.registry import known_name
@@ -96,11 +97,9 @@ class NameGroup:
 
 def group_names(candidates: Iterable[NameCandidate]) -> list[NameGroup]:
     """The groups, in the order in which their first forms were found."""
-    by_fold: dict[str, _Bucket] = {}
-    order: dict[int, int] = {}
-    for at, candidate in enumerate(candidates):
-        by_fold.setdefault(fold(candidate.form), []).append(candidate)
-        order[id(candidate)] = at
+    listed = list(candidates)
+    order = {id(candidate): at for at, candidate in enumerate(listed)}
+    by_fold = grouped((fold(candidate.form), candidate) for candidate in listed)
     into = _find_joins(by_fold)
     together: dict[str, _Bucket] = defaultdict(list)
     for key, bucket in by_fold.items():
@@ -235,10 +234,7 @@ def review_rows(
     Besides the table's cells a row says whether it is `doubtful`: it stays by itself.
     """
     answers = list(decisions)
-    by_fold: dict[str, list[int]] = {}
-    for at, answer in enumerate(answers):
-        for key in answer.folds:
-            by_fold.setdefault(key, []).append(at)
+    by_fold = grouped((key, at) for at, answer in enumerate(answers) for key in answer.folds)
     used: set[int] = set()
     rows: list[Cells] = []
     for group in group_names(candidates):

@@ -24,6 +24,7 @@ import regex
 
 from realtalk.encoders.shipped import has_weights
 from realtalk.encoders.tag_spans import NAMES, TaggedSpan, begins_sentence
+from realtalk.grouping import grouped
 from realtalk.redaction.candidates import (
     BirthdayRule,
     CapitalsRule,
@@ -82,9 +83,8 @@ class TaggedNames:
             [piece for span in tags for piece in _usable(text, span)]
             for text, tags in zip(texts, self._tagger.tag(texts), strict=True)
         ]
-        guesses: dict[int, list[Mention]] = defaultdict(list)
-        for guess in _check(self._rule.mentions(texts), texts, spans):
-            guesses[guess.text].append(guess)
+        checked = _check(self._rule.mentions(texts), texts, spans)
+        guesses = grouped((guess.text, guess) for guess in checked)
         weighed = _weigh(texts, spans)
         for number, (text, pieces) in enumerate(zip(texts, spans, strict=True)):
             here = [
@@ -99,7 +99,7 @@ class TaggedNames:
                 )
                 for span in pieces
             ]
-            yield from sorted([*here, *guesses[number]], key=lambda mention: mention.start)
+            yield from sorted([*here, *guesses.get(number, ())], key=lambda mention: mention.start)
 
 
 def _usable(text: str, span: TaggedSpan) -> Iterator[TaggedSpan]:
@@ -193,10 +193,11 @@ def _can_be(form: str, span: TaggedSpan) -> bool:
 
 def _weigh(texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]) -> dict[str, float]:
     """How sure a form is a name of any kind, from the places where it was found and all others."""
-    scores: dict[str, list[float]] = defaultdict(list)
-    for text, pieces in zip(texts, spans, strict=True):
-        for span in pieces:
-            scores[text[span.start : span.end]].append(span.score)
+    scores = grouped(
+        (text[span.start : span.end], span.score)
+        for text, pieces in zip(texts, spans, strict=True)
+        for span in pieces
+    )
     counts: Counter[str] = Counter()
     after_article: Counter[str] = Counter()
     for text in texts:

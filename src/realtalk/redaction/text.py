@@ -281,7 +281,12 @@ class Scanner:
                 self.left += 1
                 continue
             after = settled[-1][1] if settled else 0
-            start = self._with_title(text, start, end, person, after)
+            for name in self._everyone.titled.get(person, ()):
+                # The whole name: "Aunt Ida", of which only Ida is looked for.
+                first = end - len(name)
+                if after <= first < start and text[first:end].casefold() == name:
+                    start = first
+                    break
             if epithet := _EPITHET.search(text, after, start):
                 start = epithet.start()
             initial = _INITIAL.match(text, end)
@@ -302,14 +307,6 @@ class Scanner:
         return (len(group) > 1 and self._everyone.squashed.get(whole) == group[0].person) or any(
             _is_placed(text, span, ordinary) for span in group
         )
-
-    def _with_title(self, text: str, start: int, end: int, person: str, after: int) -> int:
-        """Where the whole name begins: "Aunt Ida", of which only Ida is looked for."""
-        for name in self._everyone.titled.get(person, ()):
-            first = end - len(name)
-            if after <= first < start and text[first:end].casefold() == name:
-                return first
-        return start
 
     def _has_initial(self, person: str, letter: str) -> bool:
         return any(

@@ -225,7 +225,10 @@ def parse_spelled(text: str, order: DateOrder = "dmy") -> datetime | None:
     before, behind = plain[end : clock.start()], plain[clock.end() :]
     if clock.end() <= start:  # "10:41 PM, 14 March 2021"
         before, behind = plain[: clock.start()], plain[clock.end() : start]
-    hour = _hour(int(clock[1]), before, behind)
+    words = behind.replace("UTC", " ").replace("GMT", " ").strip(" ,.+-0123456789:")
+    # The name of the weekday may stand before it, in Chinese and Japanese without a space.
+    words_before = before.strip(" ,.日일")
+    hour = hour_of_day(int(clock[1]), words, words_before, words_before[-2:])
     try:
         return datetime(year, month, day, hour, int(clock[2]), int(clock[3] or 0))
     except ValueError:
@@ -245,14 +248,6 @@ def _spelled_date(text: str, order: DateOrder) -> tuple[int, int, int, tuple[int
         day, month = (second, first) if order == "mdy" else (first, second)
         return year if year > 99 else 2000 + year, month, day, numbers.span()
     return None
-
-
-def _hour(hour: int, before: str, after: str) -> int:
-    """The hour of the day, by the words beside the clock."""
-    words_after = after.replace("UTC", " ").replace("GMT", " ").strip(" ,.+-0123456789:")
-    words_before = before.strip(" ,.日일")
-    # The name of the weekday may stand before it, in Chinese and Japanese without a space.
-    return hour_of_day(hour, words_after, words_before, words_before[-2:])
 
 
 # Time stamps of unknown make into wall-clock times.

@@ -55,6 +55,7 @@ import numpy as np
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
+from realtalk.grouping import grouped
 from realtalk.metrics.similarity import Rows, cosines
 from realtalk.metrics.statistics import Array, Truth
 from realtalk.metrics.sums import CLASSIFICATION, confusion, signed_exp, signed_log
@@ -76,13 +77,13 @@ class Outcomes:
     """By person and time. Replies without a score are not in it."""
 
     def __init__(self, samples: Iterable[Case]) -> None:
-        self._by_person: dict[str, list[Outcome]] = {}
-        texts: Counter[str] = Counter()
-        for target in (sample.target for sample in samples):
-            texts[target.text.strip()] += 1
-            if target.score is not None:
-                outcome = Outcome(target.time, target.text, float(target.score))
-                self._by_person.setdefault(target.user, []).append(outcome)
+        targets = [sample.target for sample in samples]
+        texts = Counter(target.text.strip() for target in targets)
+        self._by_person = grouped(
+            (target.user, Outcome(target.time, target.text, float(target.score)))
+            for target in targets
+            if target.score is not None
+        )
         for outcomes in self._by_person.values():
             outcomes.sort(key=attrgetter("time", "text"))
         self.scores = np.array(

@@ -1,6 +1,6 @@
 """One task over the replies of a corpus, as a benchmark: a variant per setting, a group per user.
 
-    task = ThreadTask(make_samples(corpus, "sentiment"), ("p-conv", "p-nonconv"))
+    task = ThreadTask(Draw("sentiment").samples(corpus), ("p-conv", "p-nonconv"))
     run_threads(corpus, task, make_predictor("mean"), Path("out"))    → Run
     rescore_threads(Path("out"), lambda: corpus)                      → what changed
     Run.load(Path("out")).variants["p-conv"].overall["mcc"]

@@ -40,6 +40,7 @@ import numpy as np
 from realtalk.chat import Chat, Message, is_nobody, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import Array, Truth, Whole
 from realtalk.threads.values import ShownEntry
 
@@ -140,10 +141,7 @@ class Thread:
 
     @cached_property
     def _children(self) -> Mapping[str, list[Comment]]:
-        children: dict[str, list[Comment]] = {}
-        for comment in self.comments:
-            children.setdefault(comment.parent, []).append(comment)
-        return children
+        return grouped((comment.parent, comment) for comment in self.comments)
 
     @cached_property
     def _depths(self) -> Mapping[str, int]:
@@ -401,12 +399,12 @@ class Forest:
     @cached_property
     def _of_thread(self) -> Mapping[tuple[int, int], list[int]]:
         """Comments by thread and author, oldest first."""
-        comments: dict[tuple[int, int], list[int]] = {}
-        for author, (rows, _) in enumerate(self._writings):
-            for row in rows:
-                if self.plain.parent[row] >= 0:
-                    comments.setdefault((self.plain.thread[row], author), []).append(row)
-        return comments
+        return grouped(
+            ((self.plain.thread[row], author), row)
+            for author, (rows, _) in enumerate(self._writings)
+            for row in rows
+            if self.plain.parent[row] >= 0
+        )
 
     def times_of(self, nth: int) -> list[tuple[int, int]]:
         """When authors had written so much, in order, and whose time it is."""

@@ -1,6 +1,6 @@
 """A corpus of threads → the samples of one task in all settings.
 
-    samples = make_samples(corpus, "sentiment", protocol=CLEAN, limit=1000, seed=0)
+    samples = Draw("sentiment", CLEAN, limit=1000, seed=0).samples(corpus)
     samples.counts.test, samples.counts.weights   → 1000, {"positive": 0.53, "negative": 8.9}
     samples.of("p-conv", "test")[0]               → Case(target, "sentiment", "p-conv", …)
 
@@ -24,9 +24,8 @@ The command, Python and Inspect share these decisions.
 
 Everything that was written → the replies to ask about, split in time.
 
-    chosen = choose(forest, "sentiment", CLEAN, limit=1000)
-    chosen.rows, chosen.test     → [12, 31, 40, …], [False, False, True, …]
-    chosen.skipped               → {"has no score": 4, "its user has fewer than 3": 31_204}
+    TargetRows.rows, TargetRows.test    → [12, 31, 40, …], [False, False, True, …]
+    TargetRows.skipped                  → {"has no score": 4, "its user has fewer than 3": 31_204}
 
 A reply is eligible whatever became of it: the draw of `limit` goes by a hash of seed and key.
 Equal times are not before one another, so replies of one time are never on two sides of a split.
@@ -46,10 +45,11 @@ from __future__ import annotations
 import hashlib
 import math
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -59,6 +59,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import chats_in
 from realtalk.formats.tables import Tables
+from realtalk.grouping import grouped
 from realtalk.metrics.statistics import Truth, Whole
 from realtalk.registry import at_least
 from realtalk.threads.forest import NO_TIME, Forest
@@ -175,39 +176,6 @@ class TargetRows(NamedTuple):
     skipped: Mapping[str, int]  # reason → comments
 
 
-def choose(
-    forest: Forest,
-    task: Task,
-    rules: Protocol,
-    limit: int | None = None,
-    train_limit: int | None = None,
-    seed: int = 0,
-) -> TargetRows:
-    """The targets of a task, by the protocol's rules."""
-    skipped: Counter[str] = Counter()
-    rows = _eligible(forest, task, rules, skipped)
-    if "target-by-outcome" in rules.leaks:
-        rows = _less(rows, one_a_thread(forest, rows, task), "leak target-by-outcome", skipped)
-    if "positives-halved" in rules.leaks and task != "next_text":
-        rows = _less(rows, without_lower_half(forest, rows), "leak positives-halved", skipped)
-    if not len(rows):
-        reasons = ", ".join(f"{reason}: {n:,}" for reason, n in skipped.most_common(3))
-        raise RealtalkError(
-            "no reply can be asked about" + (f" ({reasons})" if reasons else ""),
-            fix="threads need authors, times and scores, "
-            f"and people who replied {rules.least} times or more",
-        )
-    rows = rows[np.lexsort((rows, forest.time[rows]))]
-    test = _last(forest, rows, rules)
-    keep = np.ones(len(rows), np.bool_)
-    for part, most in ((test, limit), (~test, train_limit)):
-        places = np.flatnonzero(part).tolist()
-        if most is not None and len(places) > most:
-            keep[sorted(places, key=lambda at: _lot(forest, int(rows[at]), seed))[most:]] = False
-            skipped["not drawn"] += len(places) - most
-    return TargetRows(rows[keep], test[keep], rows[~test], dict(skipped))
-
-
 def _eligible(forest: Forest, task: Task, rules: Protocol, skipped: Counter[str]) -> Whole:
     rows: Whole = np.flatnonzero(forest.parent >= 0)
     for reason, fits in (
@@ -237,9 +205,7 @@ def _last(forest: Forest, rows: Whole, rules: Protocol) -> Truth:
     if rules.split == "global":
         after: Truth = times >= times[min(len(rows) - 1, int(len(rows) * (1 - rules.test_share)))]
         return after
-    places: dict[int, list[int]] = {}
-    for place, author in enumerate(forest.author[rows].tolist()):
-        places.setdefault(author, []).append(place)
+    places = grouped((author, at) for at, author in enumerate(forest.author[rows].tolist()))
     test = np.zeros(len(rows), np.bool_)
     for own in places.values():
         count = max(1, int(len(own) * rules.test_share + 0.5))
@@ -276,7 +242,7 @@ class Samples:
 
     def part(self, part: Part) -> tuple[Target, ...]:
         """The targets of one part, in order."""
-        return tuple(target for target in self.targets if target.part == part)
+        return tuple(self.targets[at] for at in self._places_of(part))
 
     def _places_of(self, part: Part | None) -> list[int]:
         return [at for at, target in enumerate(self.targets) if part is None or target.part == part]
@@ -394,9 +360,7 @@ class Samples:
     def _before(self, row: int, target: int) -> tuple[ShownEntry, ...]:
         """What an example answered, without the target where that is among it."""
         rows = self._forest.path(row, min(self.protocol.conversation, _NEAREST))
-        entries = self._entries(
-            candidate for candidate in self._earlier(rows, row) if candidate != target
-        )
+        entries = self._entries(other for other in self._earlier(rows, row) if other != target)
         return cut_short(entries) if self._is_flat else entries
 
     def _examples(self, place: int, own: bool, talk: bool) -> tuple[SolvedExample, ...]:
@@ -404,7 +368,7 @@ class Samples:
         if "example-by-outcome" in self.protocol.leaks:
             rows = self._solved_by_outcome(place, own) if talk else []
         else:
-            rows = self._recent_examples(row)
+            rows = [*islice(self._recent_examples(row), self.protocol.shots)][::-1]
         return tuple(
             SolvedExample(
                 forest.key(example),
@@ -415,49 +379,37 @@ class Samples:
             for example in rows
         )
 
-    def _recent_examples(self, row: int) -> list[int]:
-        """The last replies of others in the domain, from the train part, before the cutoff."""
-        shots = self.protocol.shots
-        if not shots:
-            return []
+    def _recent_examples(self, row: int) -> Iterator[int]:
+        """Replies of others in the domain, from the train part, before the cutoff, latest first."""
         forest, plain = self._forest, self._forest.plain
         excluded = {plain.author[row], self._histories.stranger(row)}
-        rows = self._train_rows[forest.post(row).domain]
+        rows = self._train_rows.get(forest.post(row).domain, [])
         stop = bisect_left(rows, plain.time[row], key=plain.time.__getitem__)
-        examples: list[int] = []
         for candidate in reversed(rows[max(0, stop - _LOOKED_AT) : stop]):
             # Neither by the user nor in answer to them: it would tell about the person.
-            people = {
-                plain.author[ancestor]
-                for ancestor in (*forest.path(candidate, _NEAREST), candidate)
-            }
-            if plain.thread[candidate] != plain.thread[row] and not people & excluded:
-                examples.append(candidate)
-                if len(examples) == shots:
-                    break
-        return examples[::-1]
+            around = (*forest.path(candidate, _NEAREST), candidate)
+            others = excluded.isdisjoint(plain.author[each] for each in around)
+            if others and plain.thread[candidate] != plain.thread[row]:
+                yield candidate
 
     @cached_property
     def _train_rows(self) -> dict[str, list[int]]:
         """The train part by domain, oldest first."""
-        learned: dict[str, list[int]] = defaultdict(list)
-        for row in self._rows_of_targets.learned.tolist():
-            learned[self._forest.post(row).domain].append(row)
-        return learned
+        learned = self._rows_of_targets.learned.tolist()
+        return grouped((self._forest.post(row).domain, row) for row in learned)
 
     def _solved_by_outcome(self, place: int, own: bool) -> list[int]:
         """As released: from the same thread, or for np from the next target's thread."""
         forest, row = self._forest, self._rows[place]
-        others = [row]
-        if not own:
-            after = (self._rows[(place + step) % len(self._rows)] for step in range(1, 9))
-            here = (forest.author[row], forest.thread[row])
-            others = [
-                other
-                for other in after
-                if forest.author[other] != here[0] and forest.thread[other] != here[1]
-            ]
-        best = next_largest(forest, others[0], self.task) if others else None
+        after = (self._rows[(place + step) % len(self._rows)] for step in range(1, 9))
+        others = (
+            other
+            for other in after
+            if forest.author[other] != forest.author[row]
+            and forest.thread[other] != forest.thread[row]
+        )
+        start = row if own else next(others, None)
+        best = None if start is None else next_largest(forest, start, self.task)
         return [] if best is None else [best]
 
 
@@ -533,22 +485,32 @@ class Draw:
         forest = Forest.grow(chats, progress, len(corpus.chats))
         if not forest.threads:
             raise RealtalkError("holds no thread that can be read", where=corpus.name)
-        targets = choose(forest, task, self.rules, self.limit, self.train_limit, self.seed)
-        return Samples(forest, task, self.rules, targets)
+        return Samples(forest, task, self.rules, self._choose(forest, task))
 
-
-def make_samples(
-    corpus: Corpus | Tables,
-    task: str,
-    *,
-    protocol: Protocol = CLEAN,
-    limit: int | None = None,
-    train_limit: int | None = None,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> Samples:
-    """The samples of a draw."""
-    return Draw(task, protocol, limit, train_limit, seed).samples(corpus, progress)
+    def _choose(self, forest: Forest, task: Task) -> TargetRows:
+        rules, skipped = self.rules, Counter[str]()
+        rows = _eligible(forest, task, rules, skipped)
+        if "target-by-outcome" in rules.leaks:
+            rows = _less(rows, one_a_thread(forest, rows, task), "leak target-by-outcome", skipped)
+        if "positives-halved" in rules.leaks and task != "next_text":
+            rows = _less(rows, without_lower_half(forest, rows), "leak positives-halved", skipped)
+        if not len(rows):
+            reasons = ", ".join(f"{reason}: {n:,}" for reason, n in skipped.most_common(3))
+            raise RealtalkError(
+                "no reply can be asked about" + (f" ({reasons})" if reasons else ""),
+                fix="threads need authors, times and scores, "
+                f"and people who replied {rules.least} times or more",
+            )
+        rows = rows[np.lexsort((rows, forest.time[rows]))]
+        test = _last(forest, rows, rules)
+        keep = np.ones(len(rows), np.bool_)
+        for part, most in ((test, self.limit), (~test, self.train_limit)):
+            places = np.flatnonzero(part).tolist()
+            if most is not None and len(places) > most:
+                places.sort(key=lambda at: _lot(forest, int(rows[at]), self.seed))
+                keep[places[most:]] = False
+                skipped["not drawn"] += len(places) - most
+        return TargetRows(rows[keep], test[keep], rows[~test], dict(skipped))
 
 
 def _finite(score: float) -> float | None:

@@ -2,7 +2,7 @@
 
     Target("post-000001/D1:3", "post-000001", "D1:3", "mara", "cats", time, "phew", 2.0, …)
     Case(target, "sentiment", "p-conv", "phew", conversation, history, examples)
-    samples = make_samples(corpus, "sentiment")            # realtalk.threads.sampling
+    samples = Draw("sentiment").samples(corpus)            # realtalk.threads.sampling
     samples.of("p-conv", "test")    → a sequence of Case, each made when it is asked for
 
 A target is one reply that somebody wrote, with the truth about it. A sample is a target as one

@@ -26,6 +26,7 @@ from realtalk.ei.labels import Label, TurnInput, label_of, turn_inputs
 from realtalk.ei.languages import Languages, chat_languages, language_notes
 from realtalk.ei.results import read_labels
 from realtalk.errors import RealtalkError, as_options
+from realtalk.grouping import grouped
 from realtalk.text.languages import turn_languages
 
 _AT_ONCE = 64  # turns between two looks at what is done
@@ -131,9 +132,7 @@ _ONE_AT_A_TIME = threading.Lock()  # the encoder takes every core it is given
 def read_turn_labels(path: Path) -> dict[str, TurnLabels]:
     """The labels of every chat in a folder that `realtalk ei PATH --out` wrote, or in its file."""
     frame = read_labels(path)
-    spoken: dict[str, list[Languages]] = {}
-    for language in chat_languages(frame):
-        spoken.setdefault(language.chat, []).append(language)
+    spoken = grouped((language.chat, language) for language in chat_languages(frame))
     labels: dict[str, dict[str, Label]] = {}
     for row in frame.iter_rows(named=True):
         own = labels.setdefault(row["chat"], {})

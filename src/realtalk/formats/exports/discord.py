@@ -46,6 +46,7 @@ from realtalk.formats.json_input import (
     word_set,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
+from realtalk.grouping import grouped
 from realtalk.text.calendars import DateOrder
 from realtalk.text.words import one_line
 from realtalk.text.written_days import parse_spelled
@@ -274,10 +275,7 @@ def _role(element: Element) -> str:
 
 
 def _parts(elements: Iterable[Element]) -> Parts:
-    parts: Parts = {}
-    for element in elements:
-        parts.setdefault(_role(element), []).append(element)
-    return parts
+    return grouped((_role(element), element) for element in elements)
 
 
 def _messages(group: Element, numbered: list[Element]) -> Iterator[_Message]:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import count, groupby, islice, pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
@@ -40,6 +40,7 @@ from realtalk.formats.json_input import (
     word_set,
 )
 from realtalk.formats.source import FormatFiles, Member
+from realtalk.grouping import grouped
 from realtalk.text.wordlists import language_lines
 from realtalk.text.words import one_line
 from realtalk.text.written_days import parse_spelled
@@ -245,9 +246,7 @@ def _tell(entry: Entry, lines: list[str]) -> None:
 
 def _join(chat: Draft, copies: list[ThreadCopy]) -> None:
     """Ties every answer to what it answers; one that stands in a thread only is a message."""
-    by_head: dict[tuple[object, str], list[Entry]] = {}
-    for entry in chat.entries:
-        by_head.setdefault((entry.time, entry.name), []).append(entry)
+    by_head = grouped(((entry.time, entry.name), entry) for entry in chat.entries)
     for copy in copies:
         alike = by_head.get((copy.entry.time, copy.entry.name), [])
         begins = copy.entry.text.split("\n", 1)[0]
@@ -475,30 +474,27 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
         raise member.error("holds no messages of Apple's")
     people = dict(database.frame("handle").rows())
     chats = {row["ROWID"]: row for row in database.rows("chat")}
-    members: dict[Any, list[str]] = defaultdict(list)  # of a conversation
-    for number, person in database.frame("chat_handle_join").rows():
-        members[number].append(people.get(person) or "")
-    chat_of: dict[Any, Any] = {}  # a message's conversation
-    for number, message in database.frame("chat_message_join").rows():
-        chat_of.setdefault(message, number)
+    joined = database.frame("chat_handle_join").rows()
+    members = grouped((number, people.get(person) or "") for number, person in joined)
+    sent = database.frame("chat_message_join").rows()
+    chat_of = {message: number for number, message in reversed(sent)}  # the first that has it
     listed = {row["ROWID"]: row for row in database.rows("attachment")}
-    files: dict[Any, list[Fields]] = defaultdict(list)  # of a message
-    for message, file in database.frame("message_attachment_join").rows():
-        if file in listed:
-            files[message].append(listed[file])
+    attached = database.frame("message_attachment_join").rows()
+    files = grouped((message, listed[file]) for message, file in attached if file in listed)
     marks: Marks = defaultdict(dict)
     before = len(export.drafts)  # of other files: an older copy must not undo their reactions
     for row in database.rows("message"):
         number = chat_of.get(row["ROWID"])
         # In a chat of two it may not be said who sent a message.
-        alone = members[number][0] if len(members[number]) == 1 else ""
+        others = members.get(number, [])
+        alone = others[0] if len(others) == 1 else ""
         person = people.get(row["handle_id"]) or alone
         sender = "" if row["is_from_me"] else person
         # A message without a chat is in that of its person.
         chat = chats.get(number, {})
         key = text_at(chat, "chat_identifier") or person or "unknown"
         name = text_at(chat, "display_name") or key
-        draft = export.draft((member, key), name, extra={"participants": members[number]})
+        draft = export.draft((member, key), name, extra={"participants": others})
         kind = row["associated_message_type"] or 0
         if kind >= _PLACED_STICKER:
             _react(marks, row, kind, OWNER if row["is_from_me"] else sender)
@@ -506,7 +502,7 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
         elif row["item_type"] or row["group_action_type"]:
             draft.notice()
         else:
-            entry = _entry(row, sender, files[row["ROWID"]])
+            entry = _entry(row, sender, files.get(row["ROWID"], []))
             draft.take(entry, f"{member.name}, message {row['ROWID']}")
     for draft in islice(export.drafts.values(), before, None):
         for entry in draft.entries:

@@ -34,6 +34,7 @@ from realtalk.formats.exports.text_entries import (
     head_lines,
 )
 from realtalk.formats.source import FormatFiles, Member
+from realtalk.grouping import grouped
 from realtalk.text.calendars import clock_time, rule_of
 from realtalk.text.written_days import day_of
 
@@ -232,10 +233,11 @@ def _take_recurring(draft: Draft) -> None:
 
     They stay as the caption of what was sent, so that nothing is lost where a person wrote them.
     """
-    people: dict[str, list[str]] = {}
-    for entry in draft.entries:
-        if len(entry.text) <= _LONGEST_WORDS and _PLACEHOLDER.fullmatch(entry.text):
-            people.setdefault(entry.text, []).append(entry.name)
+    people = grouped(
+        (entry.text, entry.name)
+        for entry in draft.entries
+        if len(entry.text) <= _LONGEST_WORDS and _PLACEHOLDER.fullmatch(entry.text)
+    )
     app = {text for text, names in people.items() if len(names) >= _TELLING or len({*names}) > 1}
     for entry in draft.entries:
         if entry.text in app:

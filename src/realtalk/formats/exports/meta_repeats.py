@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from realtalk.formats.exports.assembly import Draft, Entry
+from realtalk.grouping import grouped
 from realtalk.text.words import plain_words
 
 Sort = Literal["unsent", "sent", "notice"]  # what the app's words are about
@@ -161,12 +162,9 @@ def by_repetition(every: Sequence[Line], likely: Iterable[Line]) -> int:
 
 def _groups(lines: Sequence[Line], key: Callable[[Line], str]) -> list[_Group]:
     """Lines that are alike, often enough and of enough words; the most frequent first."""
-    groups: dict[str, list[Line]] = defaultdict(list)
-    for line in lines:
-        groups[key(line)].append(line)
     likely = [
         (frame, alike)
-        for frame, alike in groups.items()
+        for frame, alike in grouped((key(line), line) for line in lines).items()
         if len(alike) >= _MANY and _size(frame) >= _FEW_WORDS
     ]
     return sorted(likely, key=lambda group: -len(group[1]))[:_MOST]

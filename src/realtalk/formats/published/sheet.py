@@ -45,6 +45,7 @@ from realtalk.formats.published.record import Part, corpus_format
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Ledger, Leftover
 from realtalk.formats.source import UNPACKING_ERRORS, FormatFiles, Member
+from realtalk.grouping import grouped
 from realtalk.text.calendars import MONTHS
 
 # The first sheet of an .xlsx file as rows of text.
@@ -389,10 +390,10 @@ def _files(cell: Any) -> tuple[Attachment, ...] | None:
 def _session(draft: _SheetDraft) -> Session:
     """Photos go to the message nearest in time, the earlier one where two are equally near."""
     messages = draft.messages
-    photos_of: dict[int, list[str]] = {}
-    for photo in draft.photos if messages else ():
-        nearest = min(range(len(messages)), key=lambda at: _far(messages[at], photo))
-        photos_of.setdefault(nearest, []).append(photo.id)
+    photos_of = grouped(
+        (min(range(len(messages)), key=lambda at: _far(messages[at], photo)), photo.id)
+        for photo in (draft.photos if messages else ())
+    )
     first = messages[0].time if messages else None
     for at, photos in photos_of.items():
         files = (*messages[at].attachments, *(Attachment("image") for _ in photos))

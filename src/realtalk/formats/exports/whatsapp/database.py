@@ -36,6 +36,7 @@ from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadO
 from realtalk.formats.sessions import cut_frame
 from realtalk.formats.source import FormatFiles, Member, Source
 from realtalk.formats.tables import MESSAGES, ChatRow, Tables, first_case, message_frame
+from realtalk.grouping import grouped
 from realtalk.text.wordlists import language_lines
 from realtalk.text.written_days import from_epoch
 
@@ -543,9 +544,10 @@ class _StoredPart:
 
     def _marks(self) -> pl.DataFrame:
         """The reactions of messages, as `extra`."""
-        marks: dict[int, list[tuple[str, list[str], int]]] = defaultdict(list)
-        for row, emoji, jid in self._stored.reactions:
-            marks[row].append((emoji, [self._labels[jid]] if jid != "?" else [], 1))
+        marks = grouped(
+            (row, (emoji, [self._labels[jid]] if jid != "?" else [], 1))
+            for row, emoji, jid in self._stored.reactions
+        )
         extra = [pack_extra(reactions(given)) for given in marks.values()]
         return pl.DataFrame(
             {"row": list(marks), "extra": extra}, schema={"row": pl.Int64, "extra": pl.String}

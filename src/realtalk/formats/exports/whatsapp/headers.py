@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,6 +23,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from realtalk.grouping import grouped
 from realtalk.text.calendars import AFTER, BEFORE, hour_of_day, month_number
 
 MARKS = "\u200e\u200f\u061c\u200b\u202a-\u202e\u2066-\u2069\ufeff"
@@ -177,10 +177,8 @@ def _sample(lines: pl.Series) -> list[str]:
 
 
 def _most_used(sample: list[str]) -> _Shape | None:
-    alike: dict[str, list[re.Match[str]]] = defaultdict(list)
-    for line in sample:
-        if match := _header(line, _IN_PYTHON[:2]):
-            alike[_pattern(match)].append(match)
+    matches = filter(None, (_header(line, _IN_PYTHON[:2]) for line in sample))
+    alike = grouped((_pattern(match), match) for match in matches)
     if not alike:
         return None
     pattern, most = max(alike.items(), key=lambda entry: len(entry[1]))

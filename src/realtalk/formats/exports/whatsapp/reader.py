@@ -160,20 +160,16 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         raise RealtalkError("the file holds no message", where=where)
     if not messages["time"].is_sorted():
         messages = messages.sort("time", maintain_order=True)
+    # The calls that notices tell, by people who also wrote; of a second export none.
+    own = (pl.col.role == "system") & (pl.col.part == 0)
+    spoke = pl.col.speaker.is_in(messages["speaker"].unique().implode())
     return ExportedChat(
         messages.select("speaker", "time", "text", "attachments", "edited", "deleted"),
         ledger,
         tuple(notes),
         dated._replace(heads=dated.heads.head(0)),
-        _calls(heads, messages),
+        tuple(heads.filter(own, "call", spoke).select("speaker", "time").rows()),
     )
-
-
-def _calls(heads: pl.DataFrame, messages: pl.DataFrame) -> tuple[tuple[str, datetime], ...]:
-    """The calls that notices tell, by people who also wrote; of a second export none."""
-    own = (pl.col.role == "system") & (pl.col.part == 0)
-    spoke = pl.col.speaker.is_in(messages["speaker"].unique().implode())
-    return tuple(heads.filter(own, "call", spoke).select("speaker", "time").rows())
 
 
 def _is_cut(heads: pl.DataFrame, lines: pl.Series) -> bool:
