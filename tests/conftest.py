@@ -9,12 +9,14 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
+from scipy import stats
 
 from command import Result, run_command
 from realtalk.encoders import model
@@ -36,9 +38,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: no later collection looks through half a gigabyte again."""
+    """What is loaded by now stays: no later collection looks through half a gigabyte again.
+
+    Nor is looked often for cycles, of which tests leave few.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 _NUMBERS = itertools.count()
@@ -118,6 +124,9 @@ class RememberedSession:
         own.replace(path)  # whole or absent
         return made
 
+
+# A table asks for the intervals of a few shares again and again, and SciPy also makes a p-value.
+stats.binomtest = cache(stats.binomtest)
 
 _load_session = model._onnx_session
 model._onnx_session = RememberedSession  # type: ignore[assignment]
