@@ -326,10 +326,13 @@ def test_labels_that_the_page_made_are_taken_whole(
 
 
 @pytest.mark.slow
-def test_labels_and_names_of_several_corpora(tmp_path: Path) -> None:
+def test_labels_and_names_of_several_corpora(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Labels beside a corpus are taken as they are; chats of one id get numbers."""
     rt.read("sample", out=tmp_path / "chats")
     labels = rt.label(tmp_path / "chats", out=tmp_path / "my-labels")
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))  # without these labels
     with assistant(str(tmp_path / "chats"), "sample") as asked:
         names = [row["chat"] for row in asked("list_chats")["chats"]]
         assert names == [FIRST, SECOND, f"{FIRST} (2)", f"{SECOND} (2)"]
