@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
-from scipy import stats
 
 from command import Result, run_command
 from realtalk.encoders import model
@@ -38,14 +37,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: no later collection looks through half a gigabyte again.
-
-    Nor is looked often for cycles, of which tests leave few.
-    """
+    """What is loaded by now stays: no later collection looks through half a gigabyte again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
+
+gc.set_threshold(50_000, 20, 20)  # tests leave few cycles, and loading modules none
 
 _NUMBERS = itertools.count()
 
@@ -125,15 +122,16 @@ class RememberedSession:
         return made
 
 
-# A table asks for the intervals of a few shares again and again, and SciPy also makes a p-value.
-stats.binomtest = cache(stats.binomtest)
-
 _load_session = model._onnx_session
 model._onnx_session = RememberedSession  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def rows_are_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+def work_is_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    from scipy import stats
+
+    # A table asks for the intervals of a few shares again and again; SciPy adds a p-value to each.
+    stats.binomtest = cache(stats.binomtest)
     own = tmp_path_factory.getbasetemp()
     RememberedSession.folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "rows"
     RememberedSession.folder.mkdir(exist_ok=True)
