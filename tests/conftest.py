@@ -9,6 +9,7 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
@@ -40,6 +41,8 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
 
+
+gc.set_threshold(50_000, 20, 20)  # tests leave few cycles, and loading modules none
 
 _NUMBERS = itertools.count()
 
@@ -124,7 +127,11 @@ model._onnx_session = RememberedSession  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def rows_are_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+def work_is_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    from scipy import stats
+
+    # A table asks for the intervals of a few shares again and again; SciPy adds a p-value to each.
+    stats.binomtest = cache(stats.binomtest)
     own = tmp_path_factory.getbasetemp()
     RememberedSession.folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "rows"
     RememberedSession.folder.mkdir(exist_ok=True)

@@ -58,14 +58,14 @@ CHAINS = {
     ),
     "labels": (
         "ei {chats} --out {out}/labels",
-        "ei agree {out}/labels {out}/labels",
+        "runs compare {out}/labels {out}/labels",
         "ei consistency {out}/labels",
-        "ei compare {out}/labels {out}/labels",
+        "runs compare {out}/labels sample",
         "persona turns {chats} --labels {out}/labels",
         "persona run {chats} --limit 2 --labels {out}/labels --out {out}/one",
         "persona run {chats} --limit 2 --simulator constant --out {out}/other",
-        "persona table {out}/one {out}/other",
-        "persona share {out}/one --out {out}/told",
+        "runs table {out}/one {out}/other",
+        "runs share {out}/one --out {out}/told",
         "report {out} --out {out}/report.html",
         "report {chats} --quick --out {out}/own.html",
     ),
@@ -73,23 +73,23 @@ CHAINS = {
         "probe {chats}",
         "probe {chats} --budget 50 --out {out}/one",
         "probe {chats} --budget 50 --memory recent --out {out}/other",
-        "probe compare {out}/one {out}/other",
-        "probe rescore {out}/one",
+        "runs compare {out}/one {out}/other",
+        "runs rescore {out}/one {chats}",
         "probe contexts {chats} --memory recent --budget 50 --out {out}/contexts.jsonl",
         "probe score {chats} {data}/answers.jsonl --out {out}/scored",
         "threads samples sample-threads",
         "threads run sample-threads --predictor regression --limit 10 --train-limit 20"
         " --setting p-conv --out {out}/threads",
-        "threads table {out}/threads",
+        "runs table {out}/threads",
     ),
 }
 LONG = (
     "demo --out {out}/demo",
     "stats {chats} --figures {out}/activity",
     "ei sample --out {out}/labels --figures {out}/pictures",
-    "probe sweep {chats} --memories recent,retrieved --budgets 20,50 --out {out}/sweep",
-    "persona sweep {chats} --sessions 1,2 --limit 2 --out {out}/context",
-    "threads table {out}/demo/threads/majority --figures {out}/radar",
+    "sweep probe {chats} --set memory=recent,retrieved --set budget=20,50 --out {out}/sweep",
+    "sweep simulate {chats} --set context_sessions=1,2 --set limit=2 --out {out}/context",
+    "runs table {out}/demo/threads/majority --figures {out}/radar",
 )
 
 

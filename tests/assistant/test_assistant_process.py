@@ -12,18 +12,26 @@ from typing import Any
 
 import pytest
 
-from assistant_client import COMMAND, assistant
+from assistant_client import assistant
 from protocol_lines import OPENING, call
 from realtalk.assistant import server
 from realtalk.assistant.answers import MOST_CHARACTERS
 from realtalk.errors import MissingExtraError
 from text_tables import cases
 
+# Vectors are waited for however busy the machine is.
+START = """
+from realtalk.assistant import server
+from realtalk.cli.main import main
+server.PATIENCE = 600.0
+main()
+"""
+
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        [*COMMAND, "sample"],
+        [sys.executable, "-c", START, "mcp", "sample"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -67,6 +75,7 @@ def test_only_the_protocol_is_written_and_the_end_of_input_is_the_end(
     told = ask(running, call("list_chats"))
     assert not told["result"]["isError"]
     running.stdin.write("no protocol at all\n")  # and it goes on
+    assert ask(running, call("search_messages", words="x", chat="nowhere"))["result"]["isError"]
     assert not ask(running, call("list_chats", limit=1))["result"]["isError"]
     # Half of a character, escaped, in any string of a request.
     for words in ("\ud83d", "bicycle \udc00\ud83d", "\ud83d\ud83d\ude00"):
@@ -124,7 +133,7 @@ def test_a_long_message_is_cut_and_a_long_chat_has_pages(tmp_path: Path) -> None
     ]
     path = tmp_path / "long.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
-    with assistant(str(path), cache=tmp_path) as asked:
+    with assistant(str(path)) as asked:
         page = asked("read_session", session=1, limit=200)
         assert len(page["messages"]) == 1 and page["messages"][0]["cut"] is True
         assert len(asked.heard[-1]) > MOST_CHARACTERS * 0.8

@@ -69,8 +69,10 @@ def exports(tmp_path: Path) -> tuple[str, str]:
     return str(first), str(second)
 
 
-def test_no_name_is_told(exports: tuple[str, str], tmp_path: Path) -> None:
-    with assistant(*exports, "--redact", cache=tmp_path) as asked:
+def test_no_name_is_told(
+    exports: tuple[str, str], capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with assistant(*exports, redact=True) as asked:
         for each in ASKED:
             asked(each["tool"], **each["given"])
         for each in REFUSED:
@@ -95,7 +97,8 @@ def test_no_name_is_told(exports: tuple[str, str], tmp_path: Path) -> None:
             sql = "SELECT * FROM messages LEFT JOIN reactions USING (chat, date)"
             assert asked("query", sql=sql)["total"] > 4
         told = everything(asked)
-        assert asked.said == ""  # notes on reading may name files, and these people
+    # Notes on reading may name files, and these people.
+    assert (capsys.readouterr().err, caplog.text) == ("", "")
     assert "harmonica" in told and "Person1" in told
     assert NAMES.findall(told) == []
     assert "900123" not in told and "example.org" not in told

@@ -5,9 +5,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -169,22 +168,6 @@ def test_a_dead_provider_is_not_asked_for_ever(tmp_path: Path) -> None:
     }
 
 
-SCRIPT = """
-import sys
-from pathlib import Path
-from realtalk.ei.judge import JudgeLabeller
-from realtalk.ei.labels import TurnInput
-
-inputs = [
-    TurnInput("Chat_A", 1, n, "Mara", (f"D1:{n}",), None, f"words number {n}", "")
-    for n in range(12)
-]
-JudgeLabeller(
-    "openai-api/local/tiny", base_url=sys.argv[1], cache=Path(sys.argv[2]), max_connections=2
-).label(inputs)
-"""
-
-
 def held(rule: Rule, gate: threading.Event) -> Rule:
     """The rule for a third of the 36 questions; what comes after waits at the gate."""
 
@@ -196,13 +179,11 @@ def held(rule: Rule, gate: threading.Event) -> Rule:
     return answer
 
 
-def started(server: JudgeServer, cache: Path) -> subprocess.Popen[bytes]:
-    """A run in a process of its own that waits with both of its connections at the gate."""
-    run = subprocess.Popen([sys.executable, "-c", SCRIPT, server.url, str(cache)])
+def interrupt(server: JudgeServer) -> None:
+    """As Ctrl-C does, once both connections wait at the gate."""
     while len(server.calls) < 14:
-        assert run.poll() is None, "the run ended too early"
         time.sleep(0.01)
-    return run
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(
@@ -218,12 +199,12 @@ def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(
         return truth(call) if call.place % 2 else Reply(status=402, raw=echo)
 
     gate = threading.Event()
-    with JudgeServer(held(rule, gate)) as server:
-        run = started(server, tmp_path / "cache")
-        run.send_signal(signal.SIGINT)
-        run.wait()
-        gate.set()
-    assert run.returncode in {130, -signal.SIGINT}
+    with JudgeServer(held(rule, gate)) as server, pytest.raises(KeyboardInterrupt):
+        threading.Thread(target=interrupt, args=(server,)).start()
+        try:
+            judge(server, tmp_path / "cache", max_connections=2).label(turns(12))
+        finally:
+            gate.set()
     assert len(server.calls) < 36
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert any("cache" in path.parts for path in kept)

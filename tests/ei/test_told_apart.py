@@ -50,14 +50,14 @@ def labels(*both: Corpus) -> Any:
 
 
 def test_what_is_plain_is_told_and_what_is_alike_is_not() -> None:
-    people = corpus("people", 5, 1)
-    bots = corpus("bots", 5, 2, formal=True)
+    people = corpus("people", 5, 1, turns=30)
+    bots = corpus("bots", 5, 2, formal=True, turns=30)
     plain = told_apart(people, bots, labels(people, bots))
     for way in ("words", "facets"):
         auc: Any = plain[way].auc
         assert auc.value > 0.97 and auc.low > 0.9
-        assert auc.n == 600 and plain[way].chats == (5, 5)
-    twins = corpus("twins", 5, 3)
+        assert auc.n == 300 and plain[way].chats == (5, 5)
+    twins = corpus("twins", 5, 3, turns=30)
     alike = told_apart(people, twins, labels(people, twins))
     for way in ("words", "facets"):
         auc = alike[way].auc

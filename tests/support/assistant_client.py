@@ -1,48 +1,41 @@
-"""`realtalk mcp` in a process of its own, asked by the official client of the protocol.
+"""The server of `realtalk mcp` in this process, asked by the official client of the protocol.
 
-with assistant("sample", cache=folder) as asked:
+with assistant("sample") as asked:
     asked("list_chats", limit=1)              → {"chats": [...], "total": 2, ...}
     asked.refused("recall", question="")      → "'question' is empty"
-    asked.said                                → everything that standard error got
+
+What it reads, writes and opens as a process of its own is for `test_assistant_process`.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp import Client, StdioServerParameters, stdio_client
+from mcp import Client
+from mcp.server import MCPServer
 from mcp.types import CallToolResult, TextContent
 
-from realtalk.assistant.answers import MOST_CHARACTERS
-
-# Vectors are waited for however busy the machine is.
-START = """
+import realtalk as rt
 from realtalk.assistant import server
-from realtalk.cli.main import main
-server.PATIENCE = 600.0
-main()
-"""
-COMMAND = (sys.executable, "-c", START, "mcp")
+from realtalk.assistant.answers import MOST_CHARACTERS
 
 
 class Assistant:
     """A client that is connected; every answer is held to what holds for all of them."""
 
-    def __init__(self, portal: BlockingPortal, client: Client, log: IO[str]) -> None:
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal = portal
-        self._log = log
         self.client = client
         self.heard: list[str] = []  # every answer, errors among them
         self.progress: list[tuple[float, float | None, str | None]] = []
@@ -74,22 +67,15 @@ class Assistant:
     def tools(self) -> list[Any]:
         return list(self._portal.call(self.client.list_tools).tools)
 
-    @property
-    def said(self) -> str:
-        self._log.flush()
-        return Path(self._log.name).read_text("utf-8")
-
 
 @contextmanager
-def assistant(*words: str, cache: Path) -> Iterator[Assistant]:
-    """A server over the paths and options, for as long as the block runs."""
-    environment = {
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "REALTALK_CACHE": str(cache),
-    }
-    command, *rest = COMMAND
-    server = StdioServerParameters(command=command, args=[*rest, *words], env=environment)
-    with (cache / "said.txt").open("w", encoding="utf-8") as log, start_blocking_portal() as portal:
-        client = Client(stdio_client(server, errlog=log))
-        with portal.wrap_async_context_manager(client) as connected:
-            yield Assistant(portal, connected, log)
+def assistant(*paths: str, redact: bool = False) -> Iterator[Assistant]:
+    """A server over the paths, for as long as the block runs."""
+    made: list[MCPServer[Any]] = []
+    with pytest.MonkeyPatch.context() as patch, start_blocking_portal() as portal:
+        patch.setattr(server, "PATIENCE", 600.0)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+        patch.setattr(MCPServer, "run", lambda self, _: made.append(self))
+        rt.mcp(paths, redact=redact)
+        with portal.wrap_async_context_manager(Client(made[0])) as connected:
+            yield Assistant(portal, connected)

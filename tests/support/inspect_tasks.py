@@ -46,7 +46,7 @@ def evaluated_task(
             model=get_model("openai-api/local/tiny", memoize=False),
             max_retries=0,
             log_dir=str(tmp_path),
-            display="none",
+            display="log",  # "none" makes all that it does not show, for half a second
             log_realtime=False,
             ctl_server=False,
         )

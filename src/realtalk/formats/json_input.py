@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -38,7 +39,8 @@ BLANK, BROKEN, TOO_DEEP = object(), object(), object()
 _NEW: dict[str, Callable[[], Any]] = {"start_map": dict, "start_array": list}
 _ENDS = frozenset(("end_map", "end_array"))
 NOT_TEXT = "its text is not text but another value"
-_KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
+# Many formats ask for the keys of one head after the other.
+_find_keys = lru_cache(maxsize=8)(re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:').findall)
 _MOST_NAMES, _LONGEST_NAME = 20, 30  # of fields or columns
 # One word, or words that each begin with a capital: "sender_name", "Sender Name", not "see you".
 _FIELD_NAME = re.compile(r"[\w.:#/-]+|column \d+|[A-Z0-9][\w.:]*(?: [A-Z0-9]\w*){1,2}")
@@ -177,14 +179,12 @@ def head_text(member: Member) -> str:
 def head_keys(member: Member) -> frozenset[str]:
     """Keys that appear in the head of a JSON file; empty where it does not look like one."""
     text = head_text(member).lstrip()
-    if not text.startswith(("{", "[")):
-        return frozenset()
-    return frozenset(_KEY.findall(text))
+    return frozenset(_find_keys(text) if text[:1] in "{[" else ())
 
 
 def with_keys(needed: str, others: str = "") -> Callable[[Member], bool]:
     """A check of heads: whether they have all keys that are needed, and one of the others."""
-    names, further = frozenset(needed.split()), frozenset(others.split())
+    names, further = word_set(needed), word_set(others)
 
     def check(member: Member) -> bool:
         keys = head_keys(member)
