@@ -128,8 +128,10 @@ model._onnx_session = RememberedSession  # type: ignore[assignment]
 
 @pytest.fixture(scope="session", autouse=True)
 def work_is_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    from altair.utils import schemapi
     from scipy import stats
 
+    schemapi.DEBUG_MODE = False  # a chart is checked as a whole, and not each of its parts before
     # A table asks for the intervals of a few shares again and again; SciPy adds a p-value to each.
     stats.binomtest = cache(stats.binomtest)
     own = tmp_path_factory.getbasetemp()

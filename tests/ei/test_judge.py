@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -168,24 +167,6 @@ def test_a_dead_provider_is_not_asked_for_ever(tmp_path: Path) -> None:
     }
 
 
-def held(rule: Rule, gate: threading.Event) -> Rule:
-    """The rule for a third of the 36 questions; what comes after waits at the gate."""
-
-    def answer(call: Call) -> str | Reply:
-        if call.place >= 12:
-            gate.wait()
-        return rule(call)
-
-    return answer
-
-
-def interrupt(server: JudgeServer) -> None:
-    """As Ctrl-C does, once both connections wait at the gate."""
-    while len(server.calls) < 14:
-        time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGINT)
-
-
 def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,14 +174,18 @@ def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(
         monkeypatch.setenv(name, str(tmp_path / name))
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
+    gate = threading.Event()
 
     def rule(call: Call) -> str | Reply:
+        """A third of the 36 questions is answered; with both connections waiting, Ctrl-C."""
+        if call.place == 13:
+            os.kill(os.getpid(), signal.SIGINT)
+        if call.place >= 12:
+            gate.wait()
         echo = json.dumps({"error": {"message": call.prompt}}).encode()
         return truth(call) if call.place % 2 else Reply(status=402, raw=echo)
 
-    gate = threading.Event()
-    with JudgeServer(held(rule, gate)) as server, pytest.raises(KeyboardInterrupt):
-        threading.Thread(target=interrupt, args=(server,)).start()
+    with JudgeServer(rule) as server, pytest.raises(KeyboardInterrupt):
         try:
             judge(server, tmp_path / "cache", max_connections=2).label(turns(12))
         finally:
